@@ -1,0 +1,49 @@
+/**
+ * The port to the reverse proxy. Contract, held by test/contracts/proxy.ts:
+ * - `apply` resolves only when the proxy itself reports the route as live with exactly these upstreams;
+ * - a route stays as it was when `apply` rejects;
+ * - routes survive a restart of the proxy and of berth; the proxy keeps routing while berth is down.
+ */
+export interface Proxy {
+  /** Starts the proxy when it does not run, and brings its static configuration up to date. */
+  ensure(): Promise<void>;
+  apply(route: Route): Promise<void>;
+  /** Idempotent. */
+  remove(project: string, service: string): Promise<void>;
+  /** The routes on disk. */
+  list(): Promise<{ project: string; service: string }[]>;
+  /** Makes the set of routes exactly this one; used when berth starts. */
+  replaceAll(routes: Route[]): Promise<void>;
+  /** Routes the API's own host name to berth's listener. */
+  applyControlPlane(route: ControlPlaneRoute): Promise<void>;
+  health(): Promise<ProxyHealth>;
+}
+
+export interface Route {
+  project: string;
+  service: string;
+  /** Host names, lower case, without port. */
+  hosts: string[];
+  upstreams: Upstream[];
+  /** How the proxy speaks to the app: HTTP/1.1, or HTTP/2 without TLS (gRPC). */
+  protocol: 'http' | 'h2c';
+  /** Path of active health checks; without it dead upstreams are noticed passively. */
+  healthPath: string | null;
+}
+
+export interface Upstream {
+  ip: string;
+  port: number;
+}
+
+export interface ControlPlaneRoute {
+  hosts: string[];
+  /** Address of berth's listener, e.g. `127.0.0.1:4400`. */
+  address: string;
+}
+
+export interface ProxyHealth {
+  running: boolean;
+  version: string | null;
+  routes: number;
+}

@@ -1,0 +1,174 @@
+/**
+ * The port to whatever runs containers. Contract, held by test/contracts/runtime.ts on every implementation:
+ * - ids are opaque; every call on an id that is gone says NOT_FOUND, except `stop` and `remove`, which are idempotent;
+ * - every call has a deadline and fails with a retryable INTERNAL_ERROR when the engine does not answer in time;
+ * - nothing is touched that does not carry the labels of this installation;
+ * - events are hints and may be lost: the truth is `inspect` and `list`.
+ */
+export interface Runtime {
+  /** Versions and capacity of the engine's host; fails when the engine does not answer. */
+  info(): Promise<RuntimeInfo>;
+
+  /** Makes the network unless one of that name and subnet is there. */
+  ensureNetwork(spec: NetworkSpec): Promise<void>;
+  removeNetwork(name: string): Promise<void>;
+  listNetworks(labels: Labels): Promise<NetworkSummary[]>;
+  /** Every IPv4 subnet (CIDR) in use by any network of the engine, ours or not. */
+  usedSubnets(): Promise<string[]>;
+
+  /** Creates a container without starting it. */
+  create(spec: ContainerSpec): Promise<{ id: string }>;
+  start(id: string): Promise<void>;
+  /** SIGTERM, then SIGKILL after `graceSeconds`; resolves when it has ended. */
+  stop(id: string, graceSeconds: number): Promise<void>;
+  /** Kills and removes the container with its anonymous volumes. */
+  remove(id: string): Promise<void>;
+  inspect(id: string): Promise<ContainerState | undefined>;
+  list(labels: Labels): Promise<ContainerSummary[]>;
+  /** Log lines in order; with `follow`, until the container ends or `signal` aborts. A line is cut at 16 KiB. */
+  logs(id: string, options: LogOptions): AsyncIterable<RuntimeLogLine>;
+  /** One reading; undefined when the container does not run. Takes up to 2 s, because CPU needs two samples. */
+  stats(id: string): Promise<ContainerStats | undefined>;
+  /** Container events (`die`, `oom`, `start`, …) of containers with these labels, until `signal` aborts or the link breaks. */
+  events(labels: Labels, signal: AbortSignal): AsyncIterable<RuntimeEvent>;
+
+  inspectImage(ref: string): Promise<ImageInfo | undefined>;
+  /** Makes `ref` present locally: at once when it is, else pulled. */
+  ensureImage(ref: string, signal?: AbortSignal): Promise<ImageInfo>;
+  tagImage(ref: string, target: string): Promise<void>;
+  /** Untags, and deletes layers that nothing else uses. Idempotent; an image in use stays. */
+  removeImage(ref: string): Promise<void>;
+}
+
+export type Labels = Record<string, string>;
+
+export interface RuntimeInfo {
+  engine: string;
+  version: string;
+  apiVersion: string;
+  cpus: number;
+  memoryBytes: number;
+  containersRunning: number;
+  dockerRootDir: string;
+  cgroupDriver: string;
+  cgroupVersion: string;
+}
+
+export interface NetworkSpec {
+  name: string;
+  subnet: string;
+  gateway: string;
+  /** Name of the bridge interface on the host, at most 15 characters, so that firewall rules can match it. */
+  bridge: string;
+  labels: Labels;
+  /** Whether containers may talk to each other. */
+  interContainer: boolean;
+}
+
+export interface NetworkSummary {
+  name: string;
+  subnet: string;
+  labels: Labels;
+}
+
+export interface Mount {
+  hostPath: string;
+  target: string;
+  readOnly: boolean;
+}
+
+export interface ContainerSpec {
+  name: string;
+  image: string;
+  entrypoint?: string[];
+  command?: string[];
+  env: Record<string, string>;
+  labels: Labels;
+  /** A network with a fixed address, or the host's network (Traefik only). */
+  network: { name: string; ip: string; aliases: string[] } | 'host';
+  /** Ports published on 127.0.0.1 of the host. */
+  loopbackPorts: { host: number; container: number }[];
+  /** Bind mounts; only platform containers have any, besides a datastore's CA. */
+  mounts: Mount[];
+  /** Named volumes: volume name → target. */
+  volumes: { name: string; target: string; labels: Labels }[];
+  memoryBytes: number;
+  cpus: number;
+  pidsLimit: number;
+  capAdd: string[];
+  user?: string;
+  readOnlyRoot: boolean;
+  tmpfs: string[];
+  restart: 'unless-stopped' | 'no';
+  /** Run an init process that forwards signals and reaps children. */
+  init: boolean;
+  stopGraceSeconds: number;
+  /** Names that resolve inside the container: name → address. */
+  extraHosts?: Record<string, string>;
+}
+
+export interface ContainerState {
+  id: string;
+  name: string;
+  image: string;
+  labels: Labels;
+  status: 'created' | 'running' | 'restarting' | 'paused' | 'exited' | 'dead' | 'removing';
+  exitCode: number | null;
+  oomKilled: boolean;
+  restartCount: number;
+  startedAt: string | null;
+  finishedAt: string | null;
+  /** Process id of the first process on the host; null when not running. */
+  pid: number | null;
+  /** Fixed address in the berth network; null for the host network. */
+  ip: string | null;
+}
+
+export interface ContainerSummary {
+  id: string;
+  name: string;
+  labels: Labels;
+  running: boolean;
+}
+
+export interface LogOptions {
+  follow: boolean;
+  /** RFC 3339 with nanoseconds, exclusive: only lines after it. */
+  since?: string;
+  tail?: number;
+  signal?: AbortSignal;
+}
+
+export interface RuntimeLogLine {
+  /** RFC 3339 with nanoseconds, as the engine gave it. */
+  ts: string;
+  stream: 'stdout' | 'stderr';
+  line: string;
+}
+
+export interface ContainerStats {
+  memoryBytes: number;
+  memoryLimitBytes: number;
+  /** Share of one core, 1.0 = one core fully used. */
+  cpu: number;
+  pids: number;
+}
+
+export interface RuntimeEvent {
+  action: 'create' | 'start' | 'die' | 'oom' | 'kill' | 'stop' | 'destroy';
+  containerId: string;
+  labels: Labels;
+  exitCode: number | null;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+export interface ImageInfo {
+  id: string;
+  sizeBytes: number;
+  exposedPorts: number[];
+  repoDigests: string[];
+  user: string;
+  entrypoint: string[];
+  command: string[];
+}
