@@ -1,0 +1,2 @@
+# shellcheck shell=bash
+ensure_docker() { docker version >/dev/null; }
