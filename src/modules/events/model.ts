@@ -1,0 +1,45 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { Timestamp } from '#kernel/schema';
+
+/** What happens in a project. `<resource>.<verb in the past>`. */
+export const EVENT_KINDS = [
+  'project.created',
+  'project.deleted',
+  'deploy.queued',
+  'deploy.succeeded',
+  'deploy.failed',
+  'deploy.rolled_back',
+  'deploy.canceled',
+  'service.created',
+  'service.deleted',
+  'service.scaled',
+  'service.updated',
+  'service.restarted',
+  'service.rolled_back',
+  'service.operation_failed',
+  'replica.exited',
+  'replica.restarted',
+  'replica.oom_killed',
+  'replica.crash_loop',
+  'env.changed',
+  'datastore.created',
+  'datastore.ready',
+  'datastore.deleted',
+  'query.executed',
+  'token.created',
+  'token.revoked',
+] as const;
+
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+export const EventSchema = Type.Object({
+  id: Type.String({ examples: ['evt_01jd3kq2m5abcdefghjk'] }),
+  seq: Type.Integer({ description: 'sequence number; `Last-Event-ID` of the stream' }),
+  kind: Type.Union(EVENT_KINDS.map((kind) => Type.Literal(kind))),
+  project: Type.String(),
+  ts: Timestamp,
+  actor: Type.String({ description: 'principal who caused it; `berth` for the system' }),
+  data: Type.Record(Type.String(), Type.Unknown()),
+});
+
+export type Event = Static<typeof EventSchema>;

@@ -1,0 +1,19 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { Name, nullable, Timestamp } from '#kernel/schema';
+
+export const ReleaseSchema = Type.Object({
+  id: Type.String({ description: '`rel_` and the first 12 hex digits of the manifest digest', examples: ['rel_3f2a9c01b7de'] }),
+  project: Name,
+  service: Name,
+  digest: Type.String({ description: 'digest of the image manifest' }),
+  size_bytes: Type.Integer({ description: 'size of the compressed image' }),
+  provider: Type.String({ description: 'what built it: dockerfile, node, python, …' }),
+  source_sha256: nullable(Type.String({ description: 'digest of the uploaded archive' })),
+  commit: nullable(Type.String()),
+  operation_id: Type.String({ description: 'the deploy that first made it' }),
+  created_at: Timestamp,
+  created_by: Type.String(),
+  live: Type.Boolean(),
+});
+
+export type Release = Static<typeof ReleaseSchema>;

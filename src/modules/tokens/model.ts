@@ -1,0 +1,32 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { CapabilitySchema, Name, nullable, Timestamp } from '#kernel/schema';
+
+const ProjectScope = Type.Union([Name, Type.Literal('*')]);
+
+export const TokenSchema = Type.Object({
+  id: Type.String({ examples: ['tok_01jd3kq2m5abcdefghjk'] }),
+  principal: Type.String({ description: 'who or what the token speaks for', examples: ['ci@shop'] }),
+  capabilities: Type.Array(CapabilitySchema),
+  projects: Type.Array(ProjectScope, { description: 'project names, or `*` for all' }),
+  created_at: Timestamp,
+  created_by: Type.String(),
+  last_used_at: nullable(Timestamp),
+  expires_at: nullable(Timestamp),
+});
+
+export const CreateTokenBody = Type.Object(
+  {
+    principal: Type.String({ minLength: 1, maxLength: 100, pattern: '^[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$' }),
+    capabilities: Type.Array(CapabilitySchema, { minItems: 1, uniqueItems: true }),
+    projects: Type.Array(ProjectScope, { minItems: 1, maxItems: 200, uniqueItems: true }),
+    expires_at: Type.Optional(nullable(Timestamp)),
+  },
+  { additionalProperties: false },
+);
+
+export const CreateTokenReply = Type.Composite([
+  TokenSchema,
+  Type.Object({ secret: Type.String({ description: 'returned exactly once' }), created: Type.Literal(true) }),
+]);
+
+export type Token = Static<typeof TokenSchema>;
