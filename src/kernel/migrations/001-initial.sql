@@ -94,7 +94,8 @@ CREATE TABLE operations (
   created_by TEXT NOT NULL,
   token_id TEXT NOT NULL,
   error TEXT,
-  result TEXT
+  result TEXT,
+  checkpoint TEXT
 ) STRICT;
 
 CREATE INDEX operations_project ON operations (project, id);

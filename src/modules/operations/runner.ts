@@ -3,7 +3,7 @@ import { BerthError, messageOf, toBerthError, type ErrorBody } from '#kernel/err
 import type { Log } from '#kernel/log';
 import type { Journal } from './journal.ts';
 import type { LogSource, OperationKind, Phase } from './model.ts';
-import type { OperationRow, OperationStore } from './store.ts';
+import type { Checkpoint, OperationRow, OperationStore } from './store.ts';
 
 /** What an executor works with. */
 export interface Run {
@@ -15,12 +15,16 @@ export interface Run {
   /** Principal who asked for it. */
   actor: string;
   input: Record<string, unknown>;
+  /** What an earlier attempt reached; null at the first. */
+  checkpoint: Checkpoint | null;
   /** 1 for the first try; more after berth was restarted in the middle. */
   attempt: number;
   /** Aborts with a BerthError when the operation is canceled, or with STOPPING when berth shuts down. */
   signal: AbortSignal;
   log(source: LogSource, line: string): void;
   phase(phase: Phase, message: string): void;
+  /** Writes how far it got; call it inside the transaction that makes it so. */
+  saveCheckpoint(checkpoint: Checkpoint): void;
 }
 
 /** How an operation ended; thrown errors end it as `failed`. */
@@ -142,6 +146,7 @@ export const createRunner = (deps: RunnerDeps): Runner => {
     service: row.service ?? '',
     actor: row.created_by,
     input: JSON.parse(row.input) as Record<string, unknown>,
+    checkpoint: row.checkpoint === null ? null : (JSON.parse(row.checkpoint) as Checkpoint),
     attempt: row.attempt + 1,
     signal,
     log: (source, line) => journal.log(row.id, source, line),
@@ -149,6 +154,7 @@ export const createRunner = (deps: RunnerDeps): Runner => {
       store.setPhase(row.id, phase);
       journal.phase(row.id, phase, message);
     },
+    saveCheckpoint: (checkpoint) => store.setCheckpoint(row.id, checkpoint),
   });
 
   return {

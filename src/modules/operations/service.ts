@@ -108,6 +108,7 @@ const newRow = (id: string, request: EnqueueRequest, ctx: Ctx, now: number): Ope
   token_id: ctx.actor.tokenId,
   error: null,
   result: null,
+  checkpoint: null,
 });
 
 /** The 202 reply for an operation. */

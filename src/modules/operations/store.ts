@@ -21,6 +21,16 @@ export interface OperationRow {
   token_id: string;
   error: string | null;
   result: string | null;
+  /** What a later attempt must know, as JSON: see `Checkpoint`. */
+  checkpoint: string | null;
+}
+
+/** How far an operation got; written in the transaction that makes it so. */
+export interface Checkpoint {
+  /** The release that the deploy made. */
+  release: string;
+  /** Whether the service points at it already. */
+  committed: boolean;
 }
 
 export interface OperationFilter {
@@ -43,6 +53,7 @@ export interface OperationStore {
   start(id: string, at: number): void;
   requeue(id: string): void;
   setPhase(id: string, phase: Phase): void;
+  setCheckpoint(id: string, checkpoint: Checkpoint): void;
   requestCancel(id: string): void;
   finish(
     id: string,
@@ -93,6 +104,9 @@ export const createOperationStore = (db: Database): OperationStore => {
     setPhase: (id, phase) => {
       db.query('UPDATE operations SET phase = ?2 WHERE id = ?1').run(id, phase);
     },
+    setCheckpoint: (id, checkpoint) => {
+      db.query('UPDATE operations SET checkpoint = ?2 WHERE id = ?1').run(id, JSON.stringify(checkpoint));
+    },
     requestCancel: (id) => {
       db.query('UPDATE operations SET cancel_requested = 1 WHERE id = ?1').run(id);
     },
@@ -119,7 +133,7 @@ export const createOperationStore = (db: Database): OperationStore => {
           'SELECT seq, kind, data FROM operation_events WHERE operation_id = ?1 AND seq > ?2 ORDER BY seq',
         )
         .all(id, seq)
-        .map((row) => ({ seq: row.seq, kind: row.kind, data: JSON.parse(row.data) }) as OperationEvent),
+        .map((row) => ({ seq: row.seq, kind: row.kind, data: JSON.parse(row.data) as never })),
     lastSeq: (id) =>
       db
         .query<{ seq: number | null }, [string]>('SELECT max(seq) AS seq FROM operation_events WHERE operation_id = ?1')

@@ -42,6 +42,8 @@ export interface ReplicaStore {
   get(containerId: string): ReplicaRow | undefined;
   insert(row: ReplicaRow): void;
   setState(containerId: string, state: ReplicaState): void;
+  /** Makes it live as a replica of `release`. */
+  promote(containerId: string, release: string): void;
   remove(containerId: string): void;
 }
 
@@ -129,6 +131,9 @@ const createReplicaStore = (db: Database): ReplicaStore => ({
   },
   setState: (containerId, state) => {
     db.query('UPDATE replicas SET state = ?2 WHERE container_id = ?1').run(containerId, state);
+  },
+  promote: (containerId, release) => {
+    db.query("UPDATE replicas SET state = 'live', release = ?2 WHERE container_id = ?1").run(containerId, release);
   },
   remove: (containerId) => {
     db.query('DELETE FROM replicas WHERE container_id = ?1').run(containerId);
