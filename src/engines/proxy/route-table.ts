@@ -1,0 +1,149 @@
+import type { Clock } from '#kernel/clock';
+import { conflict } from '#kernel/errors';
+import type { Log } from '#kernel/log';
+import { ApiUnreachable, type TraefikApi } from './api.ts';
+import { createHostClaims, type HostClaims, hostsIn } from './claims.ts';
+import { confirmLive, type Patience } from './confirm.ts';
+import type { RouteFiles } from './files.ts';
+import { createLocks } from './locks.ts';
+import { CONTROL_PLANE, type DynamicConfig, render } from './traefik-config-builder/index.ts';
+
+/** Changes route files, and sees to it that Traefik follows. */
+export interface RouteTable {
+  apply(name: string, config: DynamicConfig): Promise<void>;
+  remove(name: string): Promise<void>;
+  replaceAll(wanted: NamedConfig[]): Promise<void>;
+}
+
+export interface NamedConfig {
+  name: string;
+  config: DynamicConfig;
+}
+
+export interface RouteTableOptions {
+  clock: Clock;
+  log: Log;
+  api: TraefikApi;
+  files: RouteFiles;
+  patience: Patience;
+}
+
+type Context = RouteTableOptions & { claims: HostClaims };
+
+export const createRouteTable = (options: RouteTableOptions): RouteTable => {
+  const context: Context = { ...options, claims: createHostClaims() };
+  const locks = createLocks();
+  let loading: Promise<void> | undefined;
+
+  /** Before the first change, learns from the disk who has which host. */
+  const loaded = (): Promise<void> => {
+    loading ??= loadClaims(context).catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+  const afterLoading = async (work: () => Promise<void>): Promise<void> => {
+    await loaded();
+    await work();
+  };
+  return {
+    apply: (name, config) => locks.run(name, () => afterLoading(() => applyRoute(context, name, config))),
+    remove: (name) => locks.run(name, () => afterLoading(() => removeRoute(context, name))),
+    replaceAll: (wanted) => locks.runAlone(() => afterLoading(() => replaceRoutes(context, wanted))),
+  };
+};
+
+const loadClaims = async ({ files, claims }: Context): Promise<void> => {
+  await files.prepare();
+  for (const name of [CONTROL_PLANE, ...(await files.routes()).map(nameOf)]) {
+    claims.add(name, hostsIn(await files.read(name)));
+  }
+};
+
+const applyRoute = async (context: Context, name: string, config: DynamicConfig): Promise<void> => {
+  const { files, claims } = context;
+  const text = render(config);
+  const previous = await files.read(name);
+  claims.add(name, hostsIn(text));
+  try {
+    if (text !== previous) await files.write(name, text);
+    await confirm(context, name, config);
+    claims.settle(name, hostsIn(text));
+  } catch (error) {
+    if (text !== previous) await restore(files, name, previous);
+    claims.settle(name, hostsIn(previous));
+    throw error;
+  }
+};
+
+const restore = (files: RouteFiles, name: string, previous: string | undefined): Promise<void> =>
+  previous === undefined ? files.remove(name) : files.write(name, previous);
+
+const confirm = ({ api, clock, files, patience }: Context, name: string, config: DynamicConfig): Promise<void> =>
+  confirmLive({
+    clock,
+    patience,
+    subject: `the route ${name}`,
+    probe: () => api.difference(name, config),
+    nudge: () => files.announce(),
+  });
+
+const removeRoute = async ({ api, clock, files, patience, claims }: Context, name: string): Promise<void> => {
+  await files.remove(name);
+  await confirmLive({
+    clock,
+    patience,
+    subject: `the removal of the route ${name}`,
+    probe: () => goneOrStopped(api, name),
+    nudge: () => files.announce(),
+  });
+  claims.settle(name, []);
+};
+
+/** A proxy that does not run routes nothing, and reads the directory anew when it starts. */
+const goneOrStopped = async (api: TraefikApi, name: string): Promise<string | null> => {
+  try {
+    return (await api.isGone(name)) ? null : 'it is still live';
+  } catch (error) {
+    if (error instanceof ApiUnreachable) return null;
+    throw error;
+  }
+};
+
+const replaceRoutes = async (context: Context, wanted: NamedConfig[]): Promise<void> => {
+  const { files, claims } = context;
+  const rendered = wanted.map((entry) => ({ ...entry, text: render(entry.config) }));
+  const controlPlane = { name: CONTROL_PLANE, text: (await files.read(CONTROL_PLANE)) ?? '' };
+  assertDistinct([controlPlane, ...rendered]);
+  await removeOthers(context, new Set(wanted.map(({ name }) => name)));
+  for (const { name, text } of rendered) {
+    if ((await files.read(name)) !== text) await files.write(name, text);
+  }
+  claims.clear();
+  for (const { name, text } of [controlPlane, ...rendered]) claims.add(name, hostsIn(text));
+  for (const { name, config } of wanted) await confirm(context, name, config);
+};
+
+const assertDistinct = (routes: { name: string; text: string }[]): void => {
+  const claims = createHostClaims();
+  if (new Set(routes.map(({ name }) => name)).size < routes.length) {
+    throw conflict('one service has two routes', 'give every service one route, with all its host names');
+  }
+  for (const { name, text } of routes) claims.add(name, hostsIn(text));
+};
+
+/** Removes what Traefik would read beside the wanted routes. Directories are never deleted, only named. */
+const removeOthers = async ({ files, log }: Context, wanted: Set<string>): Promise<void> => {
+  for (const name of (await files.routes()).map(nameOf)) if (!wanted.has(name)) await files.remove(name);
+  const strangers = await files.strangers();
+  for (const file of strangers.files) {
+    log.warn('removing a file that is no route from the directory of the reverse proxy', { file });
+    await files.removeStranger(file);
+  }
+  for (const directory of strangers.directories) {
+    log.warn('the reverse proxy also reads this directory among its routes: remove it', { directory });
+  }
+};
+
+const nameOf = ({ project, service }: { project: string; service: string }): string => `${project}.${service}`;

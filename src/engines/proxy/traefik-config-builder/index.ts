@@ -1,0 +1,4 @@
+export type { DynamicConfig, Router, Service } from './model.ts';
+export { render } from './render.ts';
+export { CONTROL_PLANE, controlPlaneConfig, PROXY_HEADER, routeConfig, routeName, type RouteOptions } from './route.ts';
+export { CONTAINER_PATHS, staticArguments, type StaticOptions } from './static.ts';
