@@ -1,0 +1,147 @@
+import type Docker from 'dockerode';
+import { type BerthError, notFound } from '#kernel/errors';
+import type { Clock } from '#kernel/clock';
+import type { Connection } from './connection.ts';
+import { createBody, wholeSeconds } from './container-spec.ts';
+import { labelFilter } from './events.ts';
+import { statusOf } from './failures.ts';
+import type { ContainerState, Labels, Runtime } from './port.ts';
+import { carries } from './labels.ts';
+import { readStats } from './stats.ts';
+
+/** Beyond the grace: the time that Docker itself may take to end a container. */
+const STOP_MARGIN_MS = 15_000;
+const REMOVAL_POLL_MS = 50;
+
+type ContainerReads = Pick<Runtime, 'inspect' | 'list' | 'stats'>;
+type ContainerCalls = ContainerReads & Pick<Runtime, 'create' | 'start' | 'stop' | 'remove'>;
+
+export interface ContainerCallsOptions {
+  connection: Connection;
+  clock: Clock;
+  /** Labels of this installation: a container without them counts as missing. */
+  installation: Labels;
+}
+
+export const containerCalls = ({ connection, clock, installation }: ContainerCallsOptions): ContainerCalls => {
+  const { call } = connection;
+  const reads = containerReads(connection, installation);
+  const isOurs = async (id: string): Promise<boolean> =>
+    Object.keys(installation).length === 0 || (await reads.inspect(id)) !== undefined;
+  const untilGone = async (id: string, signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted && (await reads.inspect(id)) !== undefined) await clock.sleep(REMOVAL_POLL_MS, signal);
+  };
+
+  return {
+    ...reads,
+    create: (spec) =>
+      call(`create container ${spec.name}`, async (docker, abortSignal) => {
+        const body = createBody({ ...spec, labels: { ...spec.labels, ...installation } });
+        // Given plainly, dockerode would repeat the whole body, secrets included, in the URL.
+        const request = { _query: { name: spec.name }, _body: body, abortSignal } as Docker.ContainerCreateOptions;
+        return { id: (await docker.createContainer(request)).id };
+      }),
+    start: async (id) => {
+      if (!(await isOurs(id))) throw missing(id);
+      await call(`start container ${id}`, (docker, abortSignal) =>
+        unlessStatus([304], () => container(docker, id).start({ abortSignal })),
+      );
+    },
+    stop: async (id, graceSeconds) => {
+      if (!(await isOurs(id))) return;
+      const t = wholeSeconds(graceSeconds);
+      await call(
+        `stop container ${id}`,
+        (docker, abortSignal) => unlessStatus([304, 404], () => container(docker, id).stop({ t, abortSignal })),
+        { deadlineMs: t * 1000 + STOP_MARGIN_MS },
+      );
+    },
+    remove: async (id) => {
+      if (!(await isOurs(id))) return;
+      await call(`remove container ${id}`, async (docker, abortSignal) => {
+        try {
+          const options = { force: true, v: true, abortSignal };
+          await unlessStatus([404], () => container(docker, id).remove(options));
+        } catch (error) {
+          // Somebody else's removal is under way: done when that one is.
+          if (statusOf(error) !== 409) throw error;
+          await untilGone(id, abortSignal);
+        }
+      });
+    },
+  };
+};
+
+const containerReads = ({ call }: Connection, installation: Labels): ContainerReads => {
+  const inspect: Runtime['inspect'] = (id) =>
+    call(`inspect container ${id}`, async (docker, abortSignal) => {
+      try {
+        const found = toState(await container(docker, id).inspect({ abortSignal }));
+        return carries(found.labels, installation) ? found : undefined;
+      } catch (error) {
+        if (statusOf(error) === 404) return undefined;
+        throw error;
+      }
+    });
+  return {
+    inspect,
+    list: (labels) =>
+      call('list containers', async (docker, abortSignal) => {
+        const filters = { label: labelFilter({ ...labels, ...installation }) };
+        const found = await docker.listContainers({ all: true, filters, abortSignal });
+        return found.map(({ Id, Names, Labels, State }) => ({
+          id: Id,
+          name: (Names[0] ?? '').replace(/^\//, ''),
+          labels: Labels,
+          running: State === 'running',
+        }));
+      }),
+    stats: async (id) => {
+      if ((await inspect(id)) === undefined) throw missing(id);
+      return await call(`measure container ${id}`, async (docker, abortSignal) => {
+        const options = { stream: false as const, abortSignal };
+        return readStats(await container(docker, id).stats(options));
+      });
+    },
+  };
+};
+
+const missing = (id: string): BerthError =>
+  notFound(`no container ${id}`, 'it is gone or was never there: look at the state of the project');
+
+const container = (docker: Docker, id: string): Docker.Container => docker.getContainer(encodeURIComponent(id));
+
+/** Runs a call for which these statuses mean that nothing is left to do. */
+const unlessStatus = async (statuses: number[], run: () => Promise<unknown>): Promise<void> => {
+  try {
+    await run();
+  } catch (error) {
+    if (!statuses.includes(statusOf(error) ?? 0)) throw error;
+  }
+};
+
+const STATUSES = ['created', 'running', 'restarting', 'paused', 'exited', 'dead', 'removing'] as const;
+
+const toState = (found: Docker.ContainerInspectInfo): ContainerState => {
+  const { State, Config, NetworkSettings } = found;
+  const status = STATUSES.find((known) => known === State.Status) ?? 'dead';
+  const ended = status === 'exited' || status === 'dead' || status === 'restarting';
+  const [network] = Object.values(NetworkSettings.Networks);
+  return {
+    id: found.Id,
+    name: found.Name.replace(/^\//, ''),
+    image: Config.Image,
+    labels: Config.Labels,
+    status,
+    exitCode: ended ? State.ExitCode : null,
+    oomKilled: State.OOMKilled,
+    restartCount: found.RestartCount,
+    startedAt: timeOrNull(State.StartedAt),
+    finishedAt: timeOrNull(State.FinishedAt),
+    pid: State.Pid === 0 ? null : State.Pid,
+    ip: network?.IPAMConfig?.IPv4Address || network?.IPAddress || null,
+  };
+};
+
+/** Docker writes the year 1 for what has not happened. */
+const timeOrNull = (time: string): string | null => (time.startsWith('0001-') ? null : time);

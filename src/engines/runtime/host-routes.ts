@@ -1,0 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { parseRoutes } from './subnets.ts';
+
+/** Every IPv4 network (CIDR) that this host has a route to, besides the default route: none of them may be allotted. */
+export const readHostRoutes = async (): Promise<string[]> => parseRoutes(await readFile('/proc/net/route', 'utf8'));
