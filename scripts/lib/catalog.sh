@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # what is read here, others use
 # scripts/images/catalog, read once: how each stand-in image is made.
 
 IMAGES_DIR="$(realpath "$(dirname "${BASH_SOURCE[0]}")/../images")"

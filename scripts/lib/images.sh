@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2153 # RECIPE, ARGUMENTS: from catalog.sh
 # Makes images ready under their official names: present already, pulled, or built as a stand-in.
 
 readonly STAND_IN_LABEL=dev.berth.stand-in
@@ -37,11 +37,12 @@ registry_reachable() {
 
 # provide_image IMAGE: one line of progress; other runs of this script at the same time wait for each other.
 provide_image() {
-  local image="$1" lock started how
+  local image="$1" lock started how old
   exec {lock}>"$IMAGES_STATE/${image//[^a-zA-Z0-9.]/_}.lock"
   flock "$lock"
   unset "STATE[$image]"
   images_present "$image"
+  old="$(image_id "$image")"
   if ! image_is_current "$image"; then
     started="$(now_ms)"
     if [[ ! "$image" =~ ^berth ]] && registry_reachable && docker pull --quiet "$image" >/dev/null; then
@@ -52,9 +53,15 @@ provide_image() {
       build_stand_in "$image"
       how=built
     fi
+    # The stand-in that this one replaces; it stays while something uses it.
+    [[ -z "$old" || "$old" == "$(image_id "$image")" ]] || docker image rm "$old" >/dev/null 2>&1 || true
     say "  $image  $how in $(since "$started")"
   fi
   exec {lock}>&-
+}
+
+image_id() {
+  docker image inspect --format '{{.Id}}' "$1" 2>/dev/null || true
 }
 
 provide_bases() {

@@ -1,0 +1,5 @@
+# shellcheck shell=bash
+
+ensure_git() {
+  have git || ensure_packages git
+}
