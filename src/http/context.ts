@@ -1,0 +1,33 @@
+import type { Ctx } from '#kernel/ctx';
+import { BerthError } from '#kernel/errors';
+import type { Streams } from './streams.ts';
+
+/** What the guard found out about a request. */
+export interface RequestState {
+  ctx: Ctx;
+  /** The client's address; the proxy's word counts only with the proxy's secret. */
+  address: () => string;
+  streams: Streams;
+  /** Logs what failed after the reply had begun. */
+  onFault: (message: string, thrown: unknown) => void;
+}
+
+const states = new WeakMap<Request, RequestState>();
+
+/** For the guard only. */
+export const setState = (request: Request, state: RequestState): void => {
+  states.set(request, state);
+};
+
+export const stateOf = (request: Request): RequestState => {
+  const state = states.get(request);
+  if (state === undefined) {
+    throw new BerthError('INTERNAL_ERROR', 'the request did not pass the guard', { hint: 'report it as a bug' });
+  }
+  return state;
+};
+
+/** Who asks, for which request, and whether anything may change. */
+export const ctxOf = (request: Request): Ctx => stateOf(request).ctx;
+
+export const clientAddress = (request: Request): string => stateOf(request).address();
