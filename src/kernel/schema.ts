@@ -47,7 +47,8 @@ export const DryRunSchema = Type.Object({
   plan: Type.Object({ summary: Type.String(), changes: Type.Array(ChangeSchema) }),
 });
 
-export type Change = Static<typeof ChangeSchema>;
+/** A planned change; further keys describe the resource. */
+export type Change = Static<typeof ChangeSchema> & Record<string, unknown>;
 export type DryRun = Static<typeof DryRunSchema>;
 
 export const dryRun = (summary: string, changes: Change[]): DryRun => ({ dry_run: true, plan: { summary, changes } });

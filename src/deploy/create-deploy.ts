@@ -1,0 +1,149 @@
+import { mkdir, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Ctx } from '#kernel/ctx';
+import { BerthError, conflict } from '#kernel/errors';
+import type { NewId } from '#kernel/ids';
+import { dryRun, type Change, type DryRun } from '#kernel/schema';
+import { accepted, type Accepted, type Operations } from '#modules/operations';
+import type { Plan } from '#engines/builder/plan';
+import type { ServiceRow } from '#modules/services';
+import type { DeployDeps } from './deps.ts';
+import type { DeployInput } from './pipeline.ts';
+import { planSource } from './steps/source.ts';
+import { receiveSource } from './upload.ts';
+
+export interface DeployTarget {
+  project: string;
+  service: string;
+  noCache: boolean;
+  commit: string | null;
+}
+
+export type CreateDeploy = (ctx: Ctx, target: DeployTarget, request: Request) => Promise<Accepted | DryRun>;
+
+export interface CreateDeployDeps extends DeployDeps {
+  newId: NewId;
+  queue: Pick<Operations, 'enqueue'>;
+}
+
+/** Accepts a source: quotas and disk → upload → operation. The service is made with its first deploy. */
+export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
+  const { config, services } = deps;
+
+  const guard = async (target: DeployTarget): Promise<ServiceRow> => {
+    const project = deps.projects.require(target.project);
+    if (project.state === 'deleting') throw conflict(`project "${target.project}" is being deleted`, 'wait until it is gone, then create it anew');
+    const existing = services.get(target.project, target.service);
+    const count = services.count(target.project);
+    if (existing === undefined && count >= config.quotaServices) {
+      throw new BerthError('QUOTA_EXCEEDED', `project "${target.project}" has ${count} of at most ${config.quotaServices} services`, { hint: 'delete a service, or raise quota_services in the server configuration' });
+    }
+    await requireDisk();
+    return existing ?? newService(target);
+  };
+
+  const requireDisk = async (): Promise<void> => {
+    const disk = await statfs(config.dataDir);
+    const free = disk.bavail * disk.bsize;
+    const total = disk.blocks * disk.bsize;
+    const needed = Math.max(config.minFreeBytes, (total * config.minFreePercent) / 100);
+    if (free >= needed) return;
+    const mib = (bytes: number): number => Math.round(bytes / 1024 / 1024);
+    throw new BerthError('QUOTA_EXCEEDED', `the server has ${mib(free)} MiB of disk free; a build needs at least ${mib(needed)} MiB`, {
+      hint: 'free disk space on the server (berth doctor shows what uses it), then deploy again',
+      retryable: true,
+      httpStatus: 507,
+      retryAfterSeconds: 60,
+    });
+  };
+
+  const newService = (target: DeployTarget): ServiceRow => ({
+    project: target.project,
+    name: target.service,
+    replicas: 1,
+    health_path: null,
+    health_timeout_seconds: config.healthTimeoutSeconds,
+    drain_seconds: 10,
+    memory_mb: config.defaultMemoryMb,
+    cpus: config.defaultCpus,
+    protocol: 'http',
+    live_release: null,
+    previous_release: null,
+    build_memory: '{}',
+    created_at: deps.clock.now(),
+    updated_at: deps.clock.now(),
+  });
+
+  const planOnly = async (service: ServiceRow, archive: string, signal: AbortSignal): Promise<DryRun> => {
+    const workDir = `${archive}.plan`;
+    await mkdir(workDir, { recursive: true, mode: 0o700 });
+    try {
+      const source = await planSource({ archive, workDir, service, env: deps.env.resolve(service.project), clock: deps.clock, signal });
+      return describe(service, services.get(service.project, service.name) === undefined, source.plan);
+    } finally {
+      await rm(workDir, { recursive: true, force: true });
+    }
+  };
+
+  const enqueue = (ctx: Ctx, service: ServiceRow, input: DeployInput): Accepted =>
+    deps.db
+      .transaction(() => {
+        if (services.get(service.project, service.name) === undefined) {
+          services.insert(service);
+          deps.events.emit({ project: service.project, kind: 'service.created', actor: ctx.actor.principal, data: { service: service.name } });
+        }
+        const operation = deps.queue.enqueue(ctx, { kind: 'deploy', project: service.project, service: service.name, input: { ...input } });
+        deps.events.emit({
+          project: service.project,
+          kind: 'deploy.queued',
+          actor: ctx.actor.principal,
+          data: { service: service.name, operation_id: operation.operation_id, ...(input.commit === null ? {} : { commit: input.commit }) },
+        });
+        return accepted(operation);
+      })
+      .immediate();
+
+  return async (ctx, target, request) => {
+    const service = await guard(target);
+    const uploads = join(config.dataDir, 'uploads');
+    await mkdir(uploads, { recursive: true, mode: 0o700 });
+    const archive = join(uploads, `${deps.newId('req')}.tar.gz`);
+    try {
+      const received = await receiveSource({ request, file: archive, maxBytes: config.maxUploadBytes, clock: deps.clock });
+      if (ctx.dryRun) return await planOnly(service, archive, request.signal);
+      await guard(target);
+      const reply = enqueue(ctx, service, { archive, sha256: received.sha256, noCache: target.noCache, commit: target.commit });
+      return reply;
+    } catch (error) {
+      await rm(archive, { force: true });
+      throw error;
+    } finally {
+      if (ctx.dryRun) await rm(archive, { force: true });
+    }
+  };
+};
+
+const describe = (service: ServiceRow, isNew: boolean, plan: Plan): DryRun => {
+  const changes: Change[] = [
+    { action: 'create', resource: 'release', name: service.name, build: summary(plan) },
+    { action: isNew ? 'create' : 'update', resource: 'route', name: service.name },
+  ];
+  if (isNew) changes.unshift({ action: 'create', resource: 'service', name: service.name });
+  return dryRun(`build ${service.name} with ${plan.provider}, then roll out ${service.replicas} replica(s)`, changes);
+};
+
+const summary = (plan: Plan): Record<string, unknown> => ({
+  provider: plan.provider,
+  framework: plan.framework,
+  root: plan.root,
+  versions: plan.versions,
+  package_manager: plan.packageManager,
+  install: plan.install,
+  build: plan.build,
+  start: plan.start,
+  release_command: plan.releaseCommand,
+  apt: plan.apt,
+  static_root: plan.staticRoot,
+  decisions: plan.decisions,
+  warnings: plan.warnings,
+});

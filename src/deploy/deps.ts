@@ -1,0 +1,36 @@
+import type { Database } from 'bun:sqlite';
+import type { ImageBuilder } from '#engines/builder/port';
+import type { Proxy } from '#engines/proxy/port';
+import type { Registry } from '#engines/registry/port';
+import type { Runtime } from '#engines/runtime/port';
+import type { Clock } from '#kernel/clock';
+import type { Config } from '#kernel/config';
+import type { Log } from '#kernel/log';
+import type { Env } from '#modules/env';
+import type { Events } from '#modules/events';
+import type { ServiceLogs } from '#modules/logs';
+import type { OperationStore } from '#modules/operations';
+import type { ProjectStore } from '#modules/projects';
+import type { ReleaseStore } from '#modules/releases';
+import type { ServiceStore } from '#modules/services';
+
+/** What the deploy pipeline works with. */
+export interface DeployDeps {
+  config: Config;
+  /** Id of this installation, on every Docker object it makes. */
+  instance: string;
+  db: Database;
+  clock: Clock;
+  log: Log;
+  runtime: Runtime;
+  builder: ImageBuilder;
+  registry: Registry;
+  proxy: Proxy;
+  projects: ProjectStore;
+  services: ServiceStore;
+  releases: ReleaseStore;
+  operations: OperationStore;
+  env: Pick<Env, 'resolve' | 'secretValues'>;
+  events: Pick<Events, 'emit'>;
+  logs: Pick<ServiceLogs, 'attach' | 'detach' | 'remove'>;
+}

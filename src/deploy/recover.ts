@@ -1,0 +1,123 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '#kernel/errors';
+import type { ContainerSummary } from '#engines/runtime/port';
+import type { ReplicaRow } from '#modules/services';
+import type { DeployDeps } from './deps.ts';
+import type { DeployInput } from './pipeline.ts';
+import type { Replicas } from './replicas.ts';
+import { routeOf } from './rollout.ts';
+import { networkSelector, replicaSelector } from './specs.ts';
+
+/** What must be done so that Docker and the state agree. Pure data. */
+export interface Repair {
+  /** Containers of ours that no row knows: left by a crash between creation and record. */
+  orphans: string[];
+  /** Rows of replicas that were starting when berth died: their rollout starts over. */
+  discard: ReplicaRow[];
+  /** Rows of replicas that were being drained. */
+  drain: ReplicaRow[];
+  /** Live rows whose container is gone. */
+  lost: ReplicaRow[];
+  /** Live rows whose container does not run. */
+  stopped: ReplicaRow[];
+}
+
+export const planRepair = (rows: readonly ReplicaRow[], containers: readonly ContainerSummary[]): Repair => {
+  const known = new Set(rows.map((row) => row.container_id));
+  const byId = new Map(containers.map((container) => [container.id, container]));
+  const live = rows.filter((row) => row.state === 'live');
+  return {
+    orphans: containers.filter((container) => !known.has(container.id)).map((container) => container.id),
+    discard: rows.filter((row) => row.state === 'starting'),
+    drain: rows.filter((row) => row.state === 'draining'),
+    lost: live.filter((row) => !byId.has(row.container_id)),
+    stopped: live.filter((row) => byId.get(row.container_id)?.running === false),
+  };
+};
+
+export interface Recovery {
+  /** After a start of berth: repairs, sets all routes, and follows the logs again. */
+  atStart(): Promise<void>;
+  /** Now and then: starts live replicas that were stopped, and reports services that lost some. */
+  heal(): Promise<{ project: string; service: string }[]>;
+}
+
+export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery => {
+  const { services, runtime, log } = deps;
+
+  const containers = (): Promise<ContainerSummary[]> => runtime.list(replicaSelector(deps.instance));
+
+  const attachLogs = (): void => {
+    for (const row of services.replicas.all()) {
+      if (row.state === 'live') deps.logs.attach({ containerId: row.container_id, name: row.name, project: row.project, service: row.service, release: row.release });
+    }
+  };
+
+  const setRoutes = async (): Promise<void> => {
+    const routes = services
+      .all()
+      .filter((service) => service.live_release !== null)
+      .map((service) => routeOf(deps, service, services.replicas.ofService(service.project, service.name).filter((row) => row.state === 'live')));
+    await deps.proxy.replaceAll(routes);
+  };
+
+  const removeStrayNetworks = async (): Promise<void> => {
+    const known = new Set(deps.projects.all().map((project) => project.network));
+    for (const network of await runtime.listNetworks(networkSelector(deps.instance))) {
+      if (!known.has(network.name)) await runtime.removeNetwork(network.name);
+    }
+  };
+
+  const removeStrayFiles = async (): Promise<void> => {
+    const open = deps.operations.open().filter((row) => row.kind === 'deploy');
+    const archives = new Set(open.map((row) => (JSON.parse(row.input) as DeployInput).archive));
+    const ids = new Set(open.map((row) => row.id));
+    await removeOthers(join(deps.config.dataDir, 'uploads'), (path) => archives.has(path));
+    await removeOthers(join(deps.config.dataDir, 'builds'), (path) => ids.has(path.split('/').at(-1) ?? ''));
+  };
+
+  const startStopped = async (rows: readonly ReplicaRow[]): Promise<void> => {
+    for (const row of rows) {
+      try {
+        await runtime.start(row.container_id);
+        log.info('started a live replica that was stopped', { replica: row.name });
+      } catch (error) {
+        log.warn('cannot start a live replica', { replica: row.name, reason: messageOf(error) });
+      }
+    }
+  };
+
+  return {
+    atStart: async () => {
+      const repair = planRepair(services.replicas.all(), await containers());
+      for (const id of repair.orphans) await runtime.remove(id);
+      await replicas.discard(repair.discard);
+      for (const row of repair.lost) services.replicas.remove(row.container_id);
+      await startStopped(repair.stopped);
+      await removeStrayNetworks();
+      await removeStrayFiles();
+      await setRoutes();
+      attachLogs();
+      void replicas.drain(repair.drain, 0);
+    },
+    heal: async () => {
+      const repair = planRepair(services.replicas.all(), await containers());
+      await startStopped(repair.stopped);
+      for (const row of repair.lost) services.replicas.remove(row.container_id);
+      return services
+        .all()
+        .filter((service) => service.live_release !== null)
+        .filter((service) => services.replicas.ofService(service.project, service.name).filter((row) => row.state === 'live').length < service.replicas)
+        .map((service) => ({ project: service.project, service: service.name }));
+    },
+  };
+};
+
+const removeOthers = async (dir: string, keep: (path: string) => boolean): Promise<void> => {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  for (const name of await readdir(dir)) {
+    const path = join(dir, name);
+    if (!keep(path)) await rm(path, { recursive: true, force: true });
+  }
+};

@@ -1,0 +1,133 @@
+import { serviceHost } from '#kernel/config';
+import type { Route } from '#engines/proxy/port';
+import type { Run } from '#modules/operations';
+import type { ReplicaRow, ServiceRow } from '#modules/services';
+import type { DeployDeps } from './deps.ts';
+import { passHealthGate } from './health-gate.ts';
+import type { Replicas } from './replicas.ts';
+import { replicaEnv } from './specs.ts';
+
+export interface RolloutRequest {
+  service: ServiceRow;
+  /** Live replicas that stay; they run the same release with the same settings. */
+  keep: ReplicaRow[];
+  /** Numbers of the replicas to start. */
+  slots: number[];
+  /** Live replicas that go once the route has moved. */
+  retire: ReplicaRow[];
+  image: string;
+}
+
+/** Replicas that were started for a rollout and are not live yet. */
+export interface Prepared {
+  request: RolloutRequest;
+  started: ReplicaRow[];
+}
+
+export interface Rollout {
+  /** Starts the new replicas beside the old ones. Nothing points at them yet. */
+  prepare(run: Run, request: RolloutRequest): Promise<Prepared>;
+  /**
+   * Health gate → route, confirmed by the proxy → commit → drain in the background. When it rejects, the new replicas
+   * are gone and the route is as it was.
+   */
+  complete(run: Run, prepared: Prepared, release: string, commit: () => void): Promise<void>;
+  discard(prepared: Prepared): Promise<void>;
+  /** Resolves when nothing is being drained any more. */
+  drained(): Promise<void>;
+}
+
+export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => {
+  const { services, proxy, log } = deps;
+  const draining = new Set<Promise<void>>();
+
+  const gate = async (run: Run, { request, started }: Prepared): Promise<void> => {
+    const { service } = request;
+    const path = service.protocol === 'h2c' ? null : service.health_path;
+    for (const row of started) run.log('rollout', `replica ${row.slot}: started at ${row.ip}, probing port ${row.port}${path ?? ''}`);
+    const failFast = new AbortController();
+    const signal = AbortSignal.any([run.signal, failFast.signal]);
+    const gates = started.map(async (row) => {
+      try {
+        await passHealthGate(
+          { containerId: row.container_id, label: `replica ${row.slot}`, memoryMb: service.memory_mb, ip: row.ip, port: row.port, path },
+          { runtime: deps.runtime, clock: deps.clock, timeoutSeconds: service.health_timeout_seconds, signal },
+        );
+        run.log('rollout', `replica ${row.slot}: healthy`);
+      } catch (error) {
+        failFast.abort(error);
+        throw error;
+      }
+    });
+    const results = await Promise.allSettled(gates);
+    if (results.some((result) => result.status === 'rejected')) throw run.signal.aborted ? run.signal.reason : failFast.signal.reason;
+  };
+
+  const retireLater = (rows: readonly ReplicaRow[], drainSeconds: number): void => {
+    const work = replicas.drain(rows, drainSeconds).finally(() => draining.delete(work));
+    draining.add(work);
+  };
+
+  const complete = async (run: Run, prepared: Prepared, release: string, commit: () => void): Promise<void> => {
+    const { request, started } = prepared;
+    const { service } = request;
+    const before = routeOf(deps, service, [...request.keep, ...request.retire]);
+    try {
+      for (const row of started) deps.logs.attach({ containerId: row.container_id, name: row.name, project: row.project, service: row.service, release });
+      await gate(run, prepared);
+      if (run.signal.aborted) throw run.signal.reason;
+      await proxy.apply(routeOf(deps, service, [...request.keep, ...started]));
+    } catch (error) {
+      await replicas.discard(started);
+      throw error;
+    }
+    try {
+      deps.db
+        .transaction(() => {
+          for (const row of started) services.replicas.promote(row.container_id, release);
+          for (const row of request.retire) services.replicas.setState(row.container_id, 'draining');
+          commit();
+        })
+        .immediate();
+    } catch (error) {
+      await restoreRoute(before);
+      await replicas.discard(started);
+      throw error;
+    }
+    run.log('rollout', `the route is live: ${request.keep.length + started.length} replica(s) serve ${release}`);
+    if (request.retire.length > 0) retireLater(request.retire, service.drain_seconds);
+  };
+
+  const restoreRoute = async (route: Route): Promise<void> => {
+    try {
+      await proxy.apply(route);
+    } catch (error) {
+      log.error('cannot put a route back', error, { project: route.project, service: route.service });
+    }
+  };
+
+  return {
+    prepare: async (run, request) => {
+      if (run.signal.aborted) throw run.signal.reason;
+      const env = replicaEnv(deps.config, request.service, deps.env.resolve(request.service.project));
+      const started = await replicas.start({ service: request.service, image: request.image, operationId: run.id, slots: request.slots, env });
+      return { request, started };
+    },
+    complete,
+    discard: (prepared) => replicas.discard(prepared.started),
+    drained: async () => {
+      await Promise.allSettled(draining);
+    },
+  };
+};
+
+/** The route of a service to these replicas. */
+export const routeOf = (deps: Pick<DeployDeps, 'config'>, service: ServiceRow, rows: readonly ReplicaRow[]): Route => ({
+  project: service.project,
+  service: service.name,
+  hosts: [serviceHost(deps.config, service.project, service.name)],
+  upstreams: rows.map((row) => ({ ip: row.ip, port: row.port })),
+  protocol: service.protocol,
+  healthPath: service.health_path,
+});
+

@@ -1,0 +1,115 @@
+import type { Config } from '#kernel/config';
+import { serviceUrl } from '#kernel/config';
+import type { ContainerSpec, Labels, NetworkSpec } from '#engines/runtime/port';
+import type { ServiceRow } from '#modules/services';
+
+/** Labels that say which installation, project and service a Docker object belongs to. */
+export const LABEL = {
+  instance: 'dev.berth.instance',
+  role: 'dev.berth.role',
+  project: 'dev.berth.project',
+  service: 'dev.berth.service',
+  operation: 'dev.berth.operation',
+} as const;
+
+/** Bridges are `brth` + 11 characters: the kernel allows 15, and the firewall matches the prefix. */
+export const BRIDGE_PREFIX = 'brth';
+
+/**
+ * What ordinary images need to switch users, own their files and bind low ports; everything else is dropped. NET_RAW is
+ * not among them: without it an app cannot spoof its neighbours' addresses.
+ */
+export const APP_CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'NET_BIND_SERVICE', 'SETGID', 'SETUID'];
+
+const PIDS_LIMIT = 512;
+const STOP_GRACE_SECONDS = 10;
+export const DEFAULT_PORT = 8080;
+
+export interface ReplicaRequest {
+  config: Config;
+  instance: string;
+  service: ServiceRow;
+  network: string;
+  /** Local image id or reference. */
+  image: string;
+  operationId: string;
+  slot: number;
+  ip: string;
+  env: Record<string, string>;
+}
+
+/** The port that an app must listen on: `PORT` of the project, 8080 unless it sets another number. */
+export const appPort = (env: Record<string, string>): number => {
+  const port = Number(env.PORT);
+  return Number.isInteger(port) && port > 0 && port <= 65_535 ? port : DEFAULT_PORT;
+};
+
+/** Precedence: platform < datastores and project env (merged by the caller); `PORT` is always there. */
+export const replicaEnv = (config: Config, service: ServiceRow, env: Record<string, string>): Record<string, string> => ({
+  BERTH_PROJECT: service.project,
+  BERTH_SERVICE: service.name,
+  BERTH_SERVICE_URL: serviceUrl(config, service.project, service.name),
+  ...env,
+  PORT: String(appPort(env)),
+});
+
+export const replicaName = (service: ServiceRow, slot: number, operationId: string): string =>
+  `berth-${service.project}-${service.name}-${slot}-${operationId.slice(-10)}`;
+
+/** The container of one replica. Nothing of it comes from the user but the image, the env and the limits. */
+export const replicaSpec = (request: ReplicaRequest): ContainerSpec => {
+  const { service } = request;
+  return {
+    name: replicaName(service, request.slot, request.operationId),
+    image: request.image,
+    env: replicaEnv(request.config, service, request.env),
+    labels: {
+      ...serviceLabels(request.instance, service.project, service.name),
+      [LABEL.operation]: request.operationId,
+    },
+    network: { name: request.network, ip: request.ip, aliases: [service.name] },
+    loopbackPorts: [],
+    mounts: [],
+    volumes: [],
+    memoryBytes: service.memory_mb * 1024 * 1024,
+    cpus: service.cpus,
+    pidsLimit: PIDS_LIMIT,
+    capAdd: APP_CAPABILITIES,
+    readOnlyRoot: false,
+    tmpfs: [],
+    restart: 'unless-stopped',
+    init: true,
+    stopGraceSeconds: STOP_GRACE_SECONDS,
+  };
+};
+
+export const serviceLabels = (instance: string, project: string, service: string): Labels => ({
+  [LABEL.instance]: instance,
+  [LABEL.role]: 'replica',
+  [LABEL.project]: project,
+  [LABEL.service]: service,
+});
+
+/** Labels that select every replica of this installation. */
+export const replicaSelector = (instance: string): Labels => ({ [LABEL.instance]: instance, [LABEL.role]: 'replica' });
+
+/** Labels that select every project network of this installation. */
+export const networkSelector = (instance: string): Labels => ({ [LABEL.instance]: instance, [LABEL.role]: 'project-network' });
+
+/** The network of a project; its name and subnet were allotted when the project was made. */
+export const projectNetwork = (instance: string, project: { name: string; network: string; subnet: string }): NetworkSpec => ({
+  name: project.network,
+  subnet: project.subnet,
+  gateway: firstAddress(project.subnet),
+  bridge: bridgeName(project.network),
+  labels: { [LABEL.instance]: instance, [LABEL.role]: 'project-network', [LABEL.project]: project.name },
+  interContainer: true,
+});
+
+const bridgeName = (network: string): string => BRIDGE_PREFIX + Bun.hash.xxHash64(network).toString(36).slice(0, 11).padStart(11, '0');
+
+const firstAddress = (subnet: string): string => {
+  const [address = ''] = subnet.split('/');
+  const parts = address.split('.').map(Number);
+  return [...parts.slice(0, 3), (parts[3] ?? 0) + 1].join('.');
+};

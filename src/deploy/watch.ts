@@ -1,0 +1,60 @@
+import type { RuntimeEvent } from '#engines/runtime/port';
+import { messageOf } from '#kernel/errors';
+import type { ReplicaRow } from '#modules/services';
+import type { DeployDeps } from './deps.ts';
+import { replicaSelector } from './specs.ts';
+
+/** So many ends within the window are a crash loop. */
+const LOOP_EXITS = 5;
+const LOOP_WINDOW_MS = 10 * 60_000;
+const RELINK_PAUSE_MS = 2000;
+
+export interface Watcher {
+  /** Follows the engine's events until `signal` aborts, and links again whenever the link breaks. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Turns what happens to live replicas into project events: exits with their code, out of memory, restarts, crash loops. */
+export const createWatcher = (deps: DeployDeps): Watcher => {
+  const exits = new Map<string, number[]>();
+  const killedForMemory = new Set<string>();
+
+  const emit = (row: ReplicaRow, kind: 'replica.exited' | 'replica.restarted' | 'replica.oom_killed' | 'replica.crash_loop', data: Record<string, unknown>): void =>
+    deps.events.emit({ project: row.project, kind, actor: 'berth', data: { service: row.service, replica: row.name, release: row.release, ...data } });
+
+  const onDie = (row: ReplicaRow, event: RuntimeEvent): void => {
+    const times = [...(exits.get(row.container_id) ?? []), event.at].filter((at) => event.at - at < LOOP_WINDOW_MS);
+    exits.set(row.container_id, times);
+    if (times.length > LOOP_EXITS) return;
+    if (killedForMemory.delete(row.container_id)) emit(row, 'replica.oom_killed', { exit_code: event.exitCode });
+    else emit(row, 'replica.exited', { exit_code: event.exitCode });
+    if (times.length === LOOP_EXITS) {
+      emit(row, 'replica.crash_loop', { exits: times.length, minutes: LOOP_WINDOW_MS / 60_000, hint: 'see the logs of the service; roll back if a deploy caused it' });
+    }
+  };
+
+  const onEvent = (event: RuntimeEvent): void => {
+    const row = deps.services.replicas.get(event.containerId);
+    if (event.action === 'destroy') {
+      exits.delete(event.containerId);
+      killedForMemory.delete(event.containerId);
+    }
+    if (row === undefined || row.state !== 'live') return;
+    if (event.action === 'oom') killedForMemory.add(row.container_id);
+    else if (event.action === 'die') onDie(row, event);
+    else if (event.action === 'start' && (exits.get(row.container_id)?.length ?? LOOP_EXITS) < LOOP_EXITS) emit(row, 'replica.restarted', {});
+  };
+
+  return {
+    run: async (signal) => {
+      while (!signal.aborted) {
+        try {
+          for await (const event of deps.runtime.events(replicaSelector(deps.instance), signal)) onEvent(event);
+        } catch (error) {
+          if (!signal.aborted) deps.log.warn('lost the link to the engine’s events', { reason: messageOf(error) });
+        }
+        await deps.clock.sleep(RELINK_PAUSE_MS, signal);
+      }
+    },
+  };
+};
