@@ -5,6 +5,8 @@ export class ApiUnreachable extends Error {}
 
 export interface TraefikApi {
   version(): Promise<string>;
+  /** Names of all live services. */
+  services(): Promise<Set<string>>;
   /** Why the live configuration is not (yet) exactly the given one; null when it is. */
   difference(name: string, expected: DynamicConfig): Promise<string | null>;
   /** Whether nothing of the route is live any more. */
@@ -48,6 +50,10 @@ export const createTraefikApi = (port: number): TraefikApi => {
 
   return {
     version: async () => (await get<{ Version?: string }>('/api/version'))?.Version ?? 'unknown',
+    services: async () => {
+      const live = await get<{ name?: string }[]>('/api/http/services?per_page=100000');
+      return new Set(live?.flatMap(({ name }) => (name?.endsWith('@file') ? [name.slice(0, -'@file'.length)] : [])));
+    },
     difference: async (name, expected) => {
       const inService = serviceDifference(await service(name), expected.http.services[name]);
       if (inService !== null) return inService;

@@ -13,8 +13,8 @@ export interface Patience {
 
 export const PATIENCE: Patience = { deadlineMs: 10_000, unreachableMs: 3_000, nudgeMs: 2_000 };
 
-const FIRST_PAUSE_MS = 5;
-const LAST_PAUSE_MS = 200;
+const SHORTEST_PAUSE_MS = 4;
+const LONGEST_PAUSE_MS = 200;
 
 export interface Confirmation {
   clock: Clock;
@@ -33,7 +33,6 @@ export const confirmLive = async (confirmation: Confirmation): Promise<void> => 
   const start = clock.monotonic();
   let lastAnswer = start;
   let nudgeAt = start + patience.nudgeMs;
-  let pause = FIRST_PAUSE_MS;
   for (;;) {
     const outcome = await attempt(confirmation);
     const now = clock.monotonic();
@@ -45,10 +44,12 @@ export const confirmLive = async (confirmation: Confirmation): Promise<void> => 
       nudgeAt = now + patience.nudgeMs;
       await confirmation.nudge();
     }
-    await clock.sleep(pause);
-    pause = Math.min(pause * 1.5, LAST_PAUSE_MS);
+    await clock.sleep(pauseAfter(now - start));
   }
 };
+
+/** A tenth of the wait so far, so that polling never lengthens it by much more than that. */
+const pauseAfter = (waited: number): number => Math.min(Math.max(waited / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
 
 interface Outcome {
   state: 'live' | 'pending' | 'unreachable';

@@ -20,19 +20,23 @@ export interface Lifecycle {
   ports: { http: number; https: number | null; api: number };
 }
 
-/** Brings exactly one container of this specification up, and leaves a running one alone. */
-export const ensureContainer = async (lifecycle: Lifecycle): Promise<void> => {
+/** Brings exactly one container of this specification up, and leaves a running one alone. Tells whether it started one. */
+export const ensureContainer = async (lifecycle: Lifecycle): Promise<boolean> => {
   const { runtime, spec, log } = lifecycle;
   const wanted = spec.labels[SPEC_LABEL];
   const all = await runtime.list(lifecycle.labels);
   const current = all.find((container) => container.labels[SPEC_LABEL] === wanted);
   await Promise.all(all.filter((container) => container !== current).map((container) => discard(lifecycle, container)));
-  if (current?.running === true) return untilAnswers(lifecycle, current.id);
+  if (current?.running === true) {
+    await untilAnswers(lifecycle, current.id);
+    return false;
+  }
   await assertPortsFree(lifecycle);
   const id = current?.id ?? (await create(lifecycle));
   await runtime.start(id);
   await untilAnswers(lifecycle, id);
   log.info('started the reverse proxy', { container: id.slice(0, 12), image: spec.image });
+  return true;
 };
 
 const create = async ({ runtime, spec }: Lifecycle): Promise<string> => {

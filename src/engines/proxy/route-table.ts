@@ -13,6 +13,8 @@ export interface RouteTable {
   apply(name: string, config: DynamicConfig): Promise<void>;
   remove(name: string): Promise<void>;
   replaceAll(wanted: NamedConfig[]): Promise<void>;
+  /** Waits until a proxy that has just started has read all routes on disk. */
+  reread(): Promise<void>;
 }
 
 export interface NamedConfig {
@@ -51,6 +53,7 @@ export const createRouteTable = (options: RouteTableOptions): RouteTable => {
     apply: (name, config) => locks.run(name, () => afterLoading(() => applyRoute(context, name, config))),
     remove: (name) => locks.run(name, () => afterLoading(() => removeRoute(context, name))),
     replaceAll: (wanted) => locks.runAlone(() => afterLoading(() => replaceRoutes(context, wanted))),
+    reread: () => locks.runAlone(() => awaitRoutes(context)),
   };
 };
 
@@ -144,6 +147,21 @@ const removeOthers = async ({ files, log }: Context, wanted: Set<string>): Promi
   for (const directory of strangers.directories) {
     log.warn('the reverse proxy also reads this directory among its routes: remove it', { directory });
   }
+};
+
+const awaitRoutes = async ({ api, clock, files, patience }: Context): Promise<void> => {
+  const names = (await files.routes()).map(nameOf);
+  await confirmLive({
+    clock,
+    patience,
+    subject: 'the routes on disk',
+    probe: async () => {
+      const live = await api.services();
+      const missing = names.find((name) => !live.has(name));
+      return missing === undefined ? null : `${missing} is not known yet`;
+    },
+    nudge: () => files.announce(),
+  });
 };
 
 const nameOf = ({ project, service }: { project: string; service: string }): string => `${project}.${service}`;

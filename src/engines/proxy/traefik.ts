@@ -1,6 +1,6 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Labels, Runtime } from '#engines/runtime/port';
 import type { Clock } from '#kernel/clock';
 import type { Log } from '#kernel/log';
@@ -36,7 +36,7 @@ export interface TraefikProxyOptions {
 
 /** Traefik as the reverse proxy: one file per route in a directory that its container watches. */
 export const createTraefikProxy = (options: TraefikProxyOptions): Proxy => {
-  const root = join(options.dataDir, 'proxy');
+  const root = resolve(options.dataDir, 'proxy');
   const directories = { dynamic: join(root, 'dynamic'), acme: join(root, 'acme') };
   const tls = options.acme !== null;
   const api = createTraefikApi(options.apiPort);
@@ -49,6 +49,15 @@ export const createTraefikProxy = (options: TraefikProxyOptions): Proxy => {
     await chmod(directories.acme, 0o700);
   };
 
+  /** A proxy that runs with too few routes is better than none: `replaceAll` puts them right, or says why not. */
+  const reread = async (): Promise<void> => {
+    try {
+      await table.reread();
+    } catch (error) {
+      options.log.error('the reverse proxy started, but did not load all routes', error);
+    }
+  };
+
   return {
     ensure: async () => {
       await prepare();
@@ -59,13 +68,14 @@ export const createTraefikProxy = (options: TraefikProxyOptions): Proxy => {
         owner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
         cpus: availableParallelism(),
       });
-      await ensureContainer({
+      const started = await ensureContainer({
         ...options,
         api,
         spec,
         labels: { ...options.instanceLabels, ...ROLE_LABELS },
         ports: { http: options.httpPort, https: tls ? options.httpsPort : null, api: options.apiPort },
       });
+      if (started) await reread();
     },
     apply: async (route) => table.apply(routeName(route.project, route.service), routeConfig(route, { tls })),
     remove: async (project, service) => table.remove(routeName(project, service)),

@@ -1,0 +1,100 @@
+import type { Proxy, Route } from '#engines/proxy/port';
+import { controlPlaneConfig, routeConfig, routeName } from '#engines/proxy/traefik-config-builder/index';
+import { BerthError, conflict } from '#kernel/errors';
+
+/** What outlives a restart of berth. */
+export interface FakeProxyState {
+  running: boolean;
+  routes: Map<string, Route>;
+  controlPlane: { hosts: string[]; address: string } | null;
+}
+
+export interface FakeProxy extends Proxy {
+  state: FakeProxyState;
+  /** Every change in its order, such as `apply shop.web 10.0.0.2:8080`. */
+  calls: string[];
+  /** The upstreams behind a host name. */
+  live(host: string): string[] | undefined;
+  /** The next `apply` fails with this error. */
+  failNext(error: BerthError): void;
+}
+
+export const newFakeProxyState = (): FakeProxyState => ({ running: false, routes: new Map(), controlPlane: null });
+
+/** A proxy in memory, with the real one's validation. */
+export const createFakeProxy = (state: FakeProxyState = newFakeProxyState()): FakeProxy => {
+  const calls: string[] = [];
+  let failure: BerthError | undefined;
+
+  const assertFree = (owner: string, hosts: string[], routes: Map<string, Route>): void => {
+    const others: [string, string[]][] = [
+      ...[...routes].map(([name, route]): [string, string[]] => [name, route.hosts]),
+      ['', state.controlPlane?.hosts ?? []],
+    ];
+    for (const [name, taken] of others) {
+      const host = name === owner ? undefined : hosts.find((candidate) => taken.includes(candidate));
+      if (host !== undefined) throw conflict(`the host name ${host} is already routed`, 'choose another host name');
+    }
+  };
+  const assertWorking = (): void => {
+    const planned = failure;
+    failure = undefined;
+    if (planned !== undefined) throw planned;
+    if (!state.running) throw notRunning();
+  };
+  const addressesOf = (route: Route): string[] => route.upstreams.map(({ ip, port }) => `${ip}:${port}`);
+
+  return {
+    state,
+    calls,
+    failNext: (error) => {
+      failure = error;
+    },
+    live: (host) => {
+      if (state.controlPlane?.hosts.includes(host) === true) return [state.controlPlane.address];
+      const route = [...state.routes.values()].find(({ hosts }) => hosts.includes(host));
+      return route === undefined ? undefined : addressesOf(route);
+    },
+    ensure: async () => {
+      state.running = true;
+    },
+    apply: async (route) => {
+      const name = routeName(route.project, route.service);
+      routeConfig(route, { tls: false });
+      assertFree(name, route.hosts, state.routes);
+      assertWorking();
+      calls.push(`apply ${name} ${addressesOf(route).join(' ')}`.trimEnd());
+      state.routes.set(name, structuredClone(route));
+    },
+    remove: async (project, service) => {
+      const name = routeName(project, service);
+      calls.push(`remove ${name}`);
+      state.routes.delete(name);
+    },
+    list: async () => [...state.routes.values()].map(({ project, service }) => ({ project, service })),
+    replaceAll: async (routes) => {
+      const next = new Map<string, Route>();
+      for (const route of routes) {
+        const name = routeName(route.project, route.service);
+        routeConfig(route, { tls: false });
+        assertFree(name, route.hosts, next);
+        if (next.has(name)) throw conflict(`${name} has two routes`, 'give every service one route');
+        next.set(name, structuredClone(route));
+      }
+      calls.push(`replaceAll ${[...next.keys()].join(' ')}`.trimEnd());
+      state.routes = next;
+      assertWorking();
+    },
+    applyControlPlane: async (route) => {
+      controlPlaneConfig(route, { tls: false, proxySecret: 'not-a-secret-but-long' });
+      assertFree('', route.hosts, state.routes);
+      assertWorking();
+      calls.push(`applyControlPlane ${route.address}`);
+      state.controlPlane = structuredClone(route);
+    },
+    health: async () => ({ running: state.running, version: state.running ? 'fake' : null, routes: state.routes.size }),
+  };
+};
+
+const notRunning = (): BerthError =>
+  new BerthError('INTERNAL_ERROR', 'the reverse proxy does not run', { hint: 'start it, then retry', retryable: true });
