@@ -18,8 +18,8 @@ export const APP_CAPABILITIES = [
   'SETUID',
 ] as const;
 
-/** Open files of a container: above what servers ask for, below what makes loops over all descriptors slow. */
-const OPEN_FILES = 65_536;
+/** Open files of a container: enough for servers, and below what daemons without the right to raise limits have themselves. */
+const OPEN_FILES = 16_384;
 
 /** Docker's request body for a container: whatever the spec does not name is closed. */
 export const createBody = (spec: ContainerSpec): Docker.ContainerCreateOptions => ({

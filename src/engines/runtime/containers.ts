@@ -106,7 +106,8 @@ const containerReads = ({ call }: Connection, installation: Labels): ContainerRe
   };
 };
 
-const missing = (id: string): BerthError =>
+/** The answer for a container that is gone, or of another installation. */
+export const missing = (id: string): BerthError =>
   notFound(`no container ${id}`, 'it is gone or was never there: look at the state of the project');
 
 const container = (docker: Docker, id: string): Docker.Container => docker.getContainer(encodeURIComponent(id));

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '#kernel/clock';
 import type { Log } from '#kernel/log';
 import { type Connection, createConnection } from './connection.ts';
-import { containerCalls } from './containers.ts';
+import { containerCalls, missing } from './containers.ts';
 import { decodeEvents, eventFilters } from './events.ts';
 import { engineError } from './failures.ts';
 import { imageCalls } from './images.ts';
@@ -21,13 +21,21 @@ export interface DockerRuntimeOptions {
 /** Plain Docker containers on this host. */
 export const createDockerRuntime = ({ installation = {}, ...options }: DockerRuntimeOptions): Runtime => {
   const connection = createConnection(options);
+  const containers = containerCalls({ connection, clock: options.clock, installation });
   return {
-    ...containerCalls({ connection, clock: options.clock, installation }),
+    ...containers,
     ...networkCalls(connection, installation),
     ...imageCalls(connection),
     info: () => readInfo(connection),
-    logs: (id, logOptions) => readLogs(connection, id, logOptions),
-    events: (labels, signal) => readEvents(connection, { ...labels, ...installation }, signal),
+    async *logs(id, logOptions) {
+      if ((await containers.inspect(id)) === undefined) throw missing(id);
+      yield* readLogs(connection, id, logOptions);
+    },
+    events: (labels, signal) => {
+      const filters = eventFilters({ ...labels, ...installation });
+      // Docker replays from here, so that nothing is lost while the connection opens.
+      return readEvents(connection, { ...filters, since: (options.clock.now() / 1000).toFixed(3) }, signal);
+    },
   };
 };
 
@@ -85,17 +93,17 @@ async function* readLogs(
 
 async function* readEvents(
   connection: Connection,
-  labels: Labels,
+  query: Record<string, string>,
   signal: AbortSignal,
 ): ReturnType<typeof decodeEvents> {
   if (signal.aborted) return;
   const what = 'report events';
-  const body = await connection.open(what, '/events', { query: eventFilters(labels), signal });
+  const body = await connection.open(what, '/events', { query, signal });
   try {
     yield* decodeEvents(chunksOf(body));
   } catch (error) {
     // A broken link ends the events as an abort does: they are hints, and the caller asks again.
-    if (!(body.errored === null) || signal.aborted) return;
+    if (body.errored !== null || signal.aborted) return;
     throw engineError(what, error);
   } finally {
     body.destroy();

@@ -1,0 +1,378 @@
+import { BerthError, conflict, notFound } from '#kernel/errors';
+import { carries } from '#engines/runtime/labels';
+import type {
+  ContainerSpec,
+  ContainerState,
+  ImageInfo,
+  Labels,
+  LogOptions,
+  NetworkSpec,
+  Runtime,
+  RuntimeEvent,
+  RuntimeLogLine,
+} from '#engines/runtime/port';
+import { createFeed, type Feed } from './feed.ts';
+
+/** What a fake container does once it is started. */
+export interface FakeProgram {
+  lines?: { stream: 'stdout' | 'stderr'; line: string }[];
+  /** Ends with this code right after its lines; without it, the program runs until it is stopped. */
+  exitCode?: number;
+  oomKilled?: boolean;
+}
+
+export interface FakeRuntimeOptions {
+  /** Decides what a container runs; by default, every one idles. */
+  program?: (spec: ContainerSpec) => FakeProgram;
+  /** References of the images that are there. */
+  images?: string[];
+  /** References that `ensureImage` can pull. */
+  pullable?: string[];
+  now?: () => number;
+}
+
+/** The engine in memory, with handles for tests. */
+export interface FakeRuntime extends Runtime {
+  /** The next call of `method` fails: with `error`, else as when Docker is away. */
+  failNext(method: keyof Runtime, error?: BerthError): void;
+  /** Names of the calls made so far, in order. */
+  readonly calls: (keyof Runtime)[];
+  /** The spec that the container was made from. */
+  specOf(id: string): ContainerSpec;
+  /** Writes a line to the container's log. */
+  say(id: string, line: string, stream?: 'stdout' | 'stderr'): void;
+  /** Ends the container's process by itself, as a crash does. */
+  crash(id: string, exitCode: number, oomKilled?: boolean): void;
+  /** The same engine as another installation sees it. */
+  as(installation: Labels): Runtime;
+}
+
+interface FakeContainer {
+  spec: ContainerSpec;
+  state: ContainerState;
+  log: Feed<RuntimeLogLine>;
+}
+
+class Engine {
+  readonly containers = new Map<string, FakeContainer>();
+  readonly networks = new Map<string, NetworkSpec>();
+  readonly images = new Map<string, ImageInfo>();
+  readonly events = createFeed<RuntimeEvent>();
+  readonly options: Required<FakeRuntimeOptions>;
+  private counter = 0;
+
+  constructor(options: FakeRuntimeOptions) {
+    this.options = { program: () => ({}), images: [], pullable: [], now: () => Date.now(), ...options };
+    for (const ref of this.options.images) this.addImage(ref);
+  }
+
+  addImage(ref: string): ImageInfo {
+    const id = `sha256:${Bun.hash(ref).toString(16).padStart(64, '0')}`;
+    const info = { id, sizeBytes: 1, exposedPorts: [], repoDigests: [], user: '', entrypoint: [], command: ['idle'] };
+    this.images.set(ref, info);
+    return info;
+  }
+
+  /** Strictly increasing, in the form in which Docker stamps lines. */
+  stamp(): string {
+    this.counter += 1;
+    const millis = new Date(this.options.now()).toISOString().slice(0, -1);
+    return `${millis}${String(this.counter).padStart(6, '0')}Z`;
+  }
+
+  create(spec: ContainerSpec): { id: string } {
+    if (!this.images.has(spec.image)) throw notFound(`No such image: ${spec.image}`, 'pull it first');
+    if ([...this.containers.values()].some(({ state }) => state.name === spec.name)) {
+      throw conflict(`the name ${spec.name} is taken`, 'choose another one', true);
+    }
+    this.counter += 1;
+    const id = this.counter.toString(16).padStart(64, '0');
+    const state: ContainerState = {
+      id,
+      name: spec.name,
+      image: spec.image,
+      labels: spec.labels,
+      status: 'created',
+      exitCode: null,
+      oomKilled: false,
+      restartCount: 0,
+      startedAt: null,
+      finishedAt: null,
+      pid: null,
+      ip: spec.network === 'host' ? null : spec.network.ip,
+    };
+    this.containers.set(id, { spec, state, log: createFeed() });
+    this.report(state, 'create');
+    return { id };
+  }
+
+  start(container: FakeContainer): void {
+    const { spec, state } = container;
+    if (state.status === 'running') return;
+    this.assertReachable(spec);
+    const program = this.options.program(spec);
+    this.counter += 1;
+    Object.assign(state, { status: 'running', exitCode: null, startedAt: this.stamp(), pid: 1000 + this.counter });
+    container.log.reopen();
+    this.report(state, 'start');
+    for (const { stream, line } of program.lines ?? []) this.say(container, stream, line);
+    if (program.exitCode !== undefined) this.end(container, program.exitCode, program.oomKilled ?? false);
+  }
+
+  private assertReachable({ network }: ContainerSpec): void {
+    if (network === 'host') return;
+    if (!this.networks.has(network.name)) throw notFound(`network ${network.name} not found`, 'make it first');
+    const holder = [...this.containers.values()].find(
+      ({ spec, state }) =>
+        state.status === 'running' &&
+        spec.network !== 'host' &&
+        spec.network.name === network.name &&
+        spec.network.ip === network.ip,
+    );
+    if (holder !== undefined) throw conflict(`Address already in use: ${network.ip}`, 'choose another one', true);
+  }
+
+  say({ log }: FakeContainer, stream: 'stdout' | 'stderr', line: string): void {
+    log.push({ ts: this.stamp(), stream, line });
+  }
+
+  /** The process ends by itself: its restart policy decides what follows. */
+  end(container: FakeContainer, exitCode: number, oomKilled: boolean): void {
+    const { spec, state } = container;
+    if (oomKilled) this.report(state, 'oom');
+    this.halt(container, exitCode);
+    state.oomKilled = oomKilled;
+    if (spec.restart === 'no') return;
+    state.status = 'restarting';
+    state.restartCount += 1;
+  }
+
+  stop(container: FakeContainer): void {
+    if (container.state.status !== 'running' && container.state.status !== 'restarting') return;
+    this.report(container.state, 'kill');
+    this.halt(container, 143);
+    this.report(container.state, 'stop');
+  }
+
+  remove(container: FakeContainer): void {
+    if (container.state.status === 'running') this.halt(container, 137);
+    this.containers.delete(container.state.id);
+    this.report(container.state, 'destroy');
+  }
+
+  private halt({ state, log }: FakeContainer, exitCode: number): void {
+    Object.assign(state, { status: 'exited', exitCode, finishedAt: this.stamp(), pid: null });
+    this.report(state, 'die', exitCode);
+    log.close();
+  }
+
+  report(state: ContainerState, action: RuntimeEvent['action'], exitCode: number | null = null): void {
+    this.events.push({ action, containerId: state.id, labels: state.labels, exitCode, at: this.options.now() });
+  }
+}
+
+export const createFakeRuntime = (options: FakeRuntimeOptions = {}): FakeRuntime => {
+  const engine = new Engine(options);
+  const faults = new Map<keyof Runtime, BerthError[]>();
+  const calls: (keyof Runtime)[] = [];
+  const enter = (method: keyof Runtime): void => {
+    calls.push(method);
+    const fault = faults.get(method)?.shift();
+    if (fault !== undefined) throw fault;
+  };
+  const must = (id: string): FakeContainer => {
+    const found = engine.containers.get(id);
+    if (found === undefined) throw notFound(`no container ${id}`, 'it is gone or was never there');
+    return found;
+  };
+  return {
+    ...view(engine, {}, enter),
+    as: (installation) => view(engine, installation, enter),
+    failNext: (method, error = dockerIsAway()) => {
+      faults.set(method, [...(faults.get(method) ?? []), error]);
+    },
+    calls,
+    specOf: (id) => must(id).spec,
+    say: (id, line, stream = 'stdout') => engine.say(must(id), stream, line),
+    crash: (id, exitCode, oomKilled = false) => engine.end(must(id), exitCode, oomKilled),
+  };
+};
+
+const dockerIsAway = (): BerthError =>
+  new BerthError('INTERNAL_ERROR', 'Docker is not reachable', { hint: 'see: berth doctor', retryable: true });
+
+const view = (engine: Engine, installation: Labels, enter: (method: keyof Runtime) => void): Runtime => {
+  const find = (id: string): FakeContainer | undefined => {
+    const found = engine.containers.get(id);
+    return found !== undefined && carries(found.state.labels, installation) ? found : undefined;
+  };
+  const must = (id: string): FakeContainer => {
+    const found = find(id);
+    if (found === undefined) throw notFound(`no container ${id}`, 'it is gone or was never there');
+    return found;
+  };
+  return {
+    ...containerView(engine, { installation, enter, find, must }),
+    ...networkView(engine, installation, enter),
+    ...imageView(engine, enter),
+    info: async () => {
+      enter('info');
+      return {
+        engine: 'fake',
+        version: '1.0',
+        apiVersion: '1.41',
+        cpus: 2,
+        memoryBytes: 8 * 1024 ** 3,
+        containersRunning: [...engine.containers.values()].filter(({ state }) => state.status === 'running').length,
+        dockerRootDir: '/var/lib/docker',
+        cgroupDriver: 'cgroupfs',
+        cgroupVersion: '2',
+      };
+    },
+  };
+};
+
+interface Access {
+  installation: Labels;
+  enter: (method: keyof Runtime) => void;
+  find: (id: string) => FakeContainer | undefined;
+  must: (id: string) => FakeContainer;
+}
+
+type ContainerView = Pick<
+  Runtime,
+  'create' | 'start' | 'stop' | 'remove' | 'inspect' | 'list' | 'logs' | 'stats' | 'events'
+>;
+
+const containerView = (engine: Engine, { installation, enter, find, must }: Access): ContainerView => ({
+  create: async (spec) => {
+    enter('create');
+    return engine.create({ ...spec, labels: { ...spec.labels, ...installation } });
+  },
+  start: async (id) => {
+    enter('start');
+    engine.start(must(id));
+  },
+  stop: async (id) => {
+    enter('stop');
+    const found = find(id);
+    if (found !== undefined) engine.stop(found);
+  },
+  remove: async (id) => {
+    enter('remove');
+    const found = find(id);
+    if (found !== undefined) engine.remove(found);
+  },
+  inspect: async (id) => {
+    enter('inspect');
+    const found = find(id);
+    return found === undefined ? undefined : { ...found.state };
+  },
+  list: async (labels) => {
+    enter('list');
+    return [...engine.containers.values()]
+      .filter(({ state }) => carries(state.labels, { ...labels, ...installation }))
+      .map(({ state: { id, name, labels, status } }) => ({ id, name, labels, running: status === 'running' }));
+  },
+  async *logs(id, options) {
+    enter('logs');
+    yield* select(must(id).log, options);
+  },
+  stats: async (id) => {
+    enter('stats');
+    const { state, spec } = must(id);
+    return state.status === 'running'
+      ? { memoryBytes: 1024 ** 2, memoryLimitBytes: spec.memoryBytes, cpu: 0.01, pids: 1 }
+      : undefined;
+  },
+  events: (labels, signal) => {
+    enter('events');
+    return watch(engine, { ...labels, ...installation }, { from: engine.events.items.length, signal });
+  },
+});
+
+async function* watch(
+  engine: Engine,
+  labels: Labels,
+  { from, signal }: { from: number; signal: AbortSignal },
+): AsyncGenerator<RuntimeEvent> {
+  for await (const event of engine.events.read({ follow: true, from, signal })) {
+    if (carries(event.labels, labels)) yield event;
+  }
+}
+
+async function* select(
+  log: Feed<RuntimeLogLine>,
+  { follow, since, tail, signal }: LogOptions,
+): AsyncGenerator<RuntimeLogLine> {
+  const after = log.items.filter(({ ts }) => since === undefined || ts > since);
+  const skip = log.items.length - (tail === undefined ? after.length : Math.min(tail, after.length));
+  yield* log.read({ follow, from: skip, signal });
+}
+
+type NetworkView = Pick<Runtime, 'ensureNetwork' | 'removeNetwork' | 'listNetworks' | 'usedSubnets'>;
+
+const networkView = (engine: Engine, installation: Labels, enter: Access['enter']): NetworkView => ({
+  ensureNetwork: async (spec) => {
+    enter('ensureNetwork');
+    const found = engine.networks.get(spec.name);
+    if (found !== undefined && found.subnet !== spec.subnet) {
+      throw conflict(`a network ${spec.name} is there already, with subnet ${found.subnet}`, 'choose another name');
+    }
+    if (found !== undefined) return;
+    if ([...engine.networks.values()].some(({ subnet }) => subnet === spec.subnet)) {
+      throw conflict(`Pool overlaps with other one on this address space: ${spec.subnet}`, 'choose another', true);
+    }
+    engine.networks.set(spec.name, { ...spec, labels: { ...spec.labels, ...installation } });
+  },
+  removeNetwork: async (name) => {
+    enter('removeNetwork');
+    const found = engine.networks.get(name);
+    if (found === undefined) return;
+    if (!carries(found.labels, installation)) throw notFound(`no network ${name} of this installation`, 'check it');
+    const busy = [...engine.containers.values()].some(
+      ({ spec, state }) => spec.network !== 'host' && spec.network.name === name && state.status === 'running',
+    );
+    if (busy) throw conflict(`network ${name} has active endpoints`, 'remove its containers first', true);
+    engine.networks.delete(name);
+  },
+  listNetworks: async (labels) => {
+    enter('listNetworks');
+    return [...engine.networks.values()]
+      .filter((network) => carries(network.labels, { ...labels, ...installation }))
+      .map(({ name, subnet, labels }) => ({ name, subnet, labels }));
+  },
+  usedSubnets: async () => {
+    enter('usedSubnets');
+    return [...engine.networks.values()].map(({ subnet }) => subnet);
+  },
+});
+
+type ImageView = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'tagImage' | 'removeImage'>;
+
+const imageView = (engine: Engine, enter: Access['enter']): ImageView => ({
+  inspectImage: async (ref) => {
+    enter('inspectImage');
+    return engine.images.get(ref);
+  },
+  ensureImage: async (ref) => {
+    enter('ensureImage');
+    const found = engine.images.get(ref);
+    if (found !== undefined) return found;
+    if (!engine.options.pullable.includes(ref)) throw notFound(`image ${ref} cannot be pulled`, 'check its name');
+    return engine.addImage(ref);
+  },
+  tagImage: async (ref, target) => {
+    enter('tagImage');
+    const found = engine.images.get(ref);
+    if (found === undefined) throw notFound(`No such image: ${ref}`, 'check its name');
+    engine.images.set(target, found);
+  },
+  removeImage: async (ref) => {
+    enter('removeImage');
+    const found = engine.images.get(ref);
+    const lastTag = [...engine.images.values()].filter((image) => image.id === found?.id).length === 1;
+    const used = [...engine.containers.values()].some(({ spec }) => engine.images.get(spec.image)?.id === found?.id);
+    if (!(used && lastTag)) engine.images.delete(ref);
+  },
+});
