@@ -104,8 +104,8 @@ class Unpacking {
 
   async #addNode(entry: Entry, path: string): Promise<void> {
     const { name } = entry.header;
-    const type: string | null = entry.header.type;
-    switch (type) {
+    const kind = kindOf(entry.header);
+    switch (kind) {
       case 'file':
       case 'contiguous-file':
         return this.#addFile(entry, path);
@@ -120,8 +120,7 @@ class Unpacking {
         entry.resume();
         return this.#addHardLink(entry.header, path);
       default:
-        // Devices, pipes, and kinds that the parser knows no name for.
-        throw refuseEntry(name, `is of the kind ${show(`${type}`)}, which a source cannot contain`);
+        throw refuseEntry(name, `is of the kind ${show(kind)}, which a source cannot contain`);
     }
   }
 
@@ -186,6 +185,9 @@ class Unpacking {
     }
   }
 }
+
+// Kinds that the parser has no name for come as null, whatever its types say.
+const kindOf = ({ type }: { type: string | null }): string => type ?? 'unknown';
 
 const linkTarget = (header: Header): string => {
   // The parser gives null for none, whatever its types say.

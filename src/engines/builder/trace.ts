@@ -1,0 +1,143 @@
+import type { BuildLogLine } from './port.ts';
+import type { StatusResponse, Timestamp, Vertex } from './proto.ts';
+import { createLineSplitter, type LineSplitter } from './trace-lines.ts';
+
+/** Lines of the failing step that go into an error. */
+const TAIL_LINES = 60;
+const LONGEST_STEP = 300;
+
+export interface FailedStep {
+  step: string;
+  error: string;
+  tail: string[];
+}
+
+/** Follows a build's progress and tells it as lines. */
+export interface Trace {
+  add(status: StatusResponse): void;
+  /** Gives out unfinished lines. */
+  end(): void;
+  /** The step that made the build fail, not those that were stopped because of it. */
+  failed(): FailedStep | undefined;
+  /** The last lines of the build, whatever their step. */
+  tail(): string[];
+}
+
+export const createTrace = (onLog: (line: BuildLogLine) => void): Trace => {
+  const steps = new Map<string, Step>();
+  const tail: string[] = [];
+
+  const log = (line: BuildLogLine): void => {
+    keepLast(tail, line.line);
+    onLog(line);
+  };
+  const stepOf = (digest: string): Step => {
+    const known = steps.get(digest);
+    if (known !== undefined) return known;
+    const made = new Step(log);
+    steps.set(digest, made);
+    return made;
+  };
+
+  return {
+    add: ({ vertexes, logs, warnings }) => {
+      // The output of a step comes in the same message as its end: so starts, then output, then ends.
+      for (const vertex of vertexes) stepOf(vertex.digest).start(vertex);
+      for (const { vertex, stream, msg } of logs) stepOf(vertex).output(stream, msg);
+      for (const vertex of vertexes) stepOf(vertex.digest).finish(vertex);
+      for (const { short } of warnings) log({ step: '', line: `warning: ${new TextDecoder().decode(short)}` });
+    },
+    end: () => {
+      for (const step of steps.values()) step.flush();
+    },
+    failed: () => [...steps.values()].findLast((step) => step.isCause())?.failure(),
+    tail: () => [...tail],
+  };
+};
+
+class Step {
+  readonly #log: (line: BuildLogLine) => void;
+  readonly #streams = new Map<number, LineSplitter>();
+  readonly #tail: string[] = [];
+  #name = '';
+  #error = '';
+  #announced = false;
+  #ended = false;
+
+  constructor(log: (line: BuildLogLine) => void) {
+    this.#log = log;
+  }
+
+  start({ name, started, cached }: Vertex): void {
+    if (name !== '') this.#name = shorten(name);
+    if (this.#announced || !isShown(this.#name) || (started === null && !cached)) return;
+    this.#announced = true;
+    this.#say(this.#name);
+  }
+
+  output(stream: number, msg: Uint8Array): void {
+    let splitter = this.#streams.get(stream);
+    if (splitter === undefined) {
+      splitter = createLineSplitter((line) => {
+        keepLast(this.#tail, line);
+        this.#say(line);
+      });
+      this.#streams.set(stream, splitter);
+    }
+    splitter.push(msg);
+  }
+
+  finish({ started, completed, cached, error }: Vertex): void {
+    if (error !== '') this.#error = error;
+    if (completed === null && !cached) return;
+    this.flush();
+    if (this.#ended || !this.#announced) return;
+    this.#ended = true;
+    if (cached) this.#say('CACHED');
+    else if (isCancelled(error)) this.#say('stopped');
+    else if (error !== '') this.#say(failureText(error));
+    else if (started !== null && completed !== null) this.#say(`done in ${secondsBetween(started, completed)}s`);
+  }
+
+  flush(): void {
+    for (const splitter of this.#streams.values()) splitter.end();
+    this.#streams.clear();
+  }
+
+  isCause(): boolean {
+    return this.#error !== '' && !isCancelled(this.#error);
+  }
+
+  failure(): FailedStep {
+    return { step: this.#name, error: this.#error, tail: [...this.#tail] };
+  }
+
+  #say(line: string): void {
+    this.#log({ step: this.#name, line });
+  }
+}
+
+// The builder's own preparations are of no interest unless they fail.
+const isShown = (name: string): boolean => (name.startsWith('[') && !name.startsWith('[internal]')) || name === EXPORT;
+
+const EXPORT = 'exporting to image';
+
+const isCancelled = (error: string): boolean => /context canceled|^cancell?ed/.test(error);
+
+const failureText = (error: string): string => {
+  const code = /exit code: (\d+)/.exec(error)?.[1];
+  return code === undefined ? `failed: ${error}` : `failed with exit code ${code}`;
+};
+
+const shorten = (name: string): string => {
+  const line = name.replace(/\s+/g, ' ').trim();
+  return line.length > LONGEST_STEP ? `${line.slice(0, LONGEST_STEP)}…` : line;
+};
+
+const keepLast = (lines: string[], line: string): void => {
+  lines.push(line);
+  if (lines.length > TAIL_LINES) lines.shift();
+};
+
+const secondsBetween = (from: Timestamp, to: Timestamp): string =>
+  Math.max(0, to.seconds - from.seconds + (to.nanos - from.nanos) / 1e9).toFixed(1);
