@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CONTROL_PLANE } from './traefik-config-builder/index.ts';
+import { CONTROL_PLANE, DEFAULT_CERTIFICATE } from './traefik-config-builder/index.ts';
 
 const ROUTE_FILE = /^([a-z][a-z0-9-]*)\.([a-z][a-z0-9-]*)\.yml$/;
 
@@ -77,7 +77,9 @@ export const createRouteFiles = (directory: string, scratch: string): RouteFiles
   };
 };
 
-const isOurs = (file: string): boolean => file === `${CONTROL_PLANE}.yml` || ROUTE_FILE.test(file);
+const OWN_FILES = new Set([CONTROL_PLANE, DEFAULT_CERTIFICATE].map((name) => `${name}.yml`));
+
+const isOurs = (file: string): boolean => OWN_FILES.has(file) || ROUTE_FILE.test(file);
 
 const writeDurably = async (path: string, text: string): Promise<void> => {
   const handle = await open(path, 'w', 0o600);

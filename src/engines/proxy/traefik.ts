@@ -7,11 +7,20 @@ import type { Log } from '#kernel/log';
 import { ApiUnreachable, createTraefikApi } from './api.ts';
 import { PATIENCE, type Patience } from './confirm.ts';
 import { proxyContainer, ROLE_LABELS } from './container.ts';
+import { makeDefaultCertificate } from './default-certificate.ts';
 import { createRouteFiles } from './files.ts';
 import { ensureContainer } from './lifecycle.ts';
 import type { Proxy, ProxyHealth } from './port.ts';
 import { createRouteTable } from './route-table.ts';
-import { CONTROL_PLANE, controlPlaneConfig, routeConfig, routeName } from './traefik-config-builder/index.ts';
+import {
+  CONTROL_PLANE,
+  controlPlaneConfig,
+  DEFAULT_CERTIFICATE,
+  defaultCertificateConfig,
+  render,
+  routeConfig,
+  routeName,
+} from './traefik-config-builder/index.ts';
 
 export interface TraefikProxyOptions {
   runtime: Runtime;
@@ -47,6 +56,10 @@ export const createTraefikProxy = (options: TraefikProxyOptions): Proxy => {
     await files.prepare();
     await mkdir(directories.acme, { recursive: true, mode: 0o700 });
     await chmod(directories.acme, 0o700);
+    if ((await files.read(DEFAULT_CERTIFICATE)) === undefined) {
+      const { certificatePem, keyPem } = makeDefaultCertificate();
+      await files.write(DEFAULT_CERTIFICATE, render(defaultCertificateConfig(certificatePem, keyPem)));
+    }
   };
 
   /** A proxy that runs with too few routes is better than none: `replaceAll` puts them right, or says why not. */

@@ -42,5 +42,10 @@ export type Middleware =
 
 export type EntryPointName = 'web' | 'websecure';
 
+/** The certificate for hosts that have none, as PEM. */
+export interface TlsStoreConfig {
+  tls: { stores: { default: { defaultCertificate: { certFile: string; keyFile: string } } } };
+}
+
 /** Name of the one certificate resolver. */
 export const CERT_RESOLVER = 'acme';

@@ -1,4 +1,4 @@
-import type { DynamicConfig } from './model.ts';
+import type { DynamicConfig, TlsStoreConfig } from './model.ts';
 
 const STRING = /"(?:[^"\\]|\\.)*"/g;
 const ESCAPES: Record<string, string> = { '{': '\\u007b', '}': '\\u007d' };
@@ -8,7 +8,7 @@ const ESCAPES: Record<string, string> = { '{': '\\u007b', '}': '\\u007d' };
  * parses it, so braces inside strings are written as `\u007b` and `\u007d`: the template engine sees no action, the
  * YAML parser sees the brace. Between strings JSON never has two opening braces in a row.
  */
-export const render = (config: DynamicConfig): string => {
+export const render = (config: DynamicConfig | TlsStoreConfig): string => {
   const text = JSON.stringify(config, null, 2).replaceAll(STRING, (string) =>
     string.replaceAll(/[{}]/g, (brace) => ESCAPES[brace] ?? brace),
   );

@@ -1,6 +1,13 @@
 import { invalidInput } from '#kernel/errors';
 import type { ControlPlaneRoute, Route } from '../port.ts';
-import { CERT_RESOLVER, type DynamicConfig, type HealthCheck, type Middleware, type Router } from './model.ts';
+import {
+  CERT_RESOLVER,
+  type DynamicConfig,
+  type HealthCheck,
+  type Middleware,
+  type Router,
+  type TlsStoreConfig,
+} from './model.ts';
 import { checkAddress, checkHealthPath, checkHosts, checkName, checkSecret, checkUpstream } from './validate.ts';
 
 /** Carries the shared secret by which berth knows that a request came through Traefik. */
@@ -8,6 +15,9 @@ export const PROXY_HEADER = 'X-Berth-Proxy';
 
 /** Never the name of a route, since names of projects start with a letter. */
 export const CONTROL_PLANE = '_control-plane';
+
+/** Name of the file with the certificate for hosts that have none. */
+export const DEFAULT_CERTIFICATE = '_default-certificate';
 
 const APP_PRIORITY = 100;
 const CONTROL_PLANE_PRIORITY = 1000;
@@ -58,6 +68,11 @@ export const controlPlaneConfig = (
       { headers: { customRequestHeaders: { [PROXY_HEADER]: checkSecret(options.proxySecret) } } },
     ],
   });
+
+/** Traefik takes the PEM texts in place of file names. */
+export const defaultCertificateConfig = (certificatePem: string, keyPem: string): TlsStoreConfig => ({
+  tls: { stores: { default: { defaultCertificate: { certFile: certificatePem, keyFile: keyPem } } } },
+});
 
 interface Parts {
   name: string;
