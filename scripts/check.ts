@@ -11,7 +11,11 @@ const CHECKS: Record<string, string[]> = {
 const run = async ([name, argv]: [string, string[]]): Promise<boolean> => {
   const begun = performance.now();
   const child = Bun.spawn(['bun', 'x', '--no-install', ...argv], { stdout: 'pipe', stderr: 'pipe' });
-  const [out, error, code] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text(), child.exited]);
+  const [out, error, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
   console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${((performance.now() - begun) / 1000).toFixed(1)} s)`);
   if (code !== 0) console.log(`${out}${error}`);
   return code === 0;

@@ -18,9 +18,13 @@ export const createAddresses = (inUse: (project: string) => string[]): Addresses
       const own = reserved.get(project.name) ?? new Set<string>();
       const ip = nextFreeAddress(project.subnet, [...inUse(project.name), ...own]);
       if (ip === undefined) {
-        throw new BerthError('QUOTA_EXCEEDED', `the network ${project.subnet} of project "${project.name}" has no free address`, {
-          hint: 'scale services of the project down, or delete some',
-        });
+        throw new BerthError(
+          'QUOTA_EXCEEDED',
+          `the network ${project.subnet} of project "${project.name}" has no free address`,
+          {
+            hint: 'scale services of the project down, or delete some',
+          },
+        );
       }
       reserved.set(project.name, own.add(ip));
       return ip;

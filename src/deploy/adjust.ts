@@ -7,7 +7,12 @@ import type { DeployDeps } from './deps.ts';
 import type { Rollout } from './rollout.ts';
 
 /** What `scaleService` changes; keys are columns of the service. */
-export type ScaleInput = Partial<Pick<ServiceRow, 'replicas' | 'health_path' | 'health_timeout_seconds' | 'drain_seconds' | 'memory_mb' | 'cpus' | 'protocol'>>;
+export type ScaleInput = Partial<
+  Pick<
+    ServiceRow,
+    'replicas' | 'health_path' | 'health_timeout_seconds' | 'drain_seconds' | 'memory_mb' | 'cpus' | 'protocol'
+  >
+>;
 
 /** Changes that need no build: they roll out a release that is there. */
 export interface Adjust {
@@ -24,28 +29,42 @@ export const createAdjust = (deps: DeployDeps, rollout: Rollout): Adjust => {
 
   const requireService = (run: Run): ServiceRow => {
     const service = services.get(run.project, run.service);
-    if (service === undefined) throw conflict(`service "${run.service}" was deleted meanwhile`, 'deploy it again to make it anew');
+    if (service === undefined)
+      throw conflict(`service "${run.service}" was deleted meanwhile`, 'deploy it again to make it anew');
     return service;
   };
 
   const requireRelease = (service: ServiceRow, id: string | null): ReleaseRow => {
     const release = id === null ? undefined : releases.get(service.project, service.name, id);
-    if (release === undefined) throw conflict(`service "${service.name}" has no release ${id ?? 'that is live'}`, 'deploy the service first');
+    if (release === undefined)
+      throw conflict(`service "${service.name}" has no release ${id ?? 'that is live'}`, 'deploy the service first');
     return release;
   };
 
   /** Rolls `release` out with the settings of `target`; `commit` runs in the transaction that makes it live. */
-  const apply = async (run: Run, target: ServiceRow, release: ReleaseRow, options: { replaceAll: boolean; commit: () => void }): Promise<Outcome> => {
+  const apply = async (
+    run: Run,
+    target: ServiceRow,
+    release: ReleaseRow,
+    options: { replaceAll: boolean; commit: () => void },
+  ): Promise<Outcome> => {
     try {
       const image = await deps.runtime.ensureImage(release.image, run.signal);
       const request = changeOver(target, services.replicas.ofService(target.project, target.name), image.id, options);
-      run.phase('rolling_out', `release ${release.id}: ${request.slots.length} to start, ${request.retire.length} to retire`);
+      run.phase(
+        'rolling_out',
+        `release ${release.id}: ${request.slots.length} to start, ${request.retire.length} to retire`,
+      );
       const prepared = await rollout.prepare(run, request);
       await rollout.complete(run, prepared, release.id, options.commit);
       return { phase: 'healthy', error: null, result: { release: release.id, replicas: target.replicas } };
     } catch (error) {
       if (run.signal.aborted) throw error;
-      return { phase: 'rolled_back', error: toBerthError(error), result: { live_release: services.get(target.project, target.name)?.live_release ?? null } };
+      return {
+        phase: 'rolled_back',
+        error: toBerthError(error),
+        result: { live_release: services.get(target.project, target.name)?.live_release ?? null },
+      };
     }
   };
 
@@ -59,14 +78,21 @@ export const createAdjust = (deps: DeployDeps, rollout: Rollout): Adjust => {
         replaceAll: true,
         commit: () => {
           const previous = service.live_release === release.id ? service.previous_release : service.live_release;
-          services.update(service.project, service.name, { live_release: release.id, previous_release: previous, updated_at: now() });
+          services.update(service.project, service.name, {
+            live_release: release.id,
+            previous_release: previous,
+            updated_at: now(),
+          });
           releases.markLive(service.project, service.name, release.id, now());
         },
       });
     },
     restart: (run) => {
       const service = requireService(run);
-      return apply(run, service, requireRelease(service, service.live_release), { replaceAll: true, commit: () => undefined });
+      return apply(run, service, requireRelease(service, service.live_release), {
+        replaceAll: true,
+        commit: () => undefined,
+      });
     },
     scale: async (run) => {
       const service = requireService(run);
@@ -77,11 +103,17 @@ export const createAdjust = (deps: DeployDeps, rollout: Rollout): Adjust => {
         commit();
         return { phase: 'healthy', error: null, result: { replicas: target.replicas } };
       }
-      return apply(run, target, requireRelease(service, service.live_release), { replaceAll: needsNewReplicas(service, target), commit });
+      return apply(run, target, requireRelease(service, service.live_release), {
+        replaceAll: needsNewReplicas(service, target),
+        commit,
+      });
     },
   };
 };
 
 /** Limits and the protocol are part of a container; the count, drain and health settings are not. */
 const needsNewReplicas = (before: ServiceRow, after: ServiceRow): boolean =>
-  before.memory_mb !== after.memory_mb || before.cpus !== after.cpus || before.protocol !== after.protocol || before.health_path !== after.health_path;
+  before.memory_mb !== after.memory_mb ||
+  before.cpus !== after.cpus ||
+  before.protocol !== after.protocol ||
+  before.health_path !== after.health_path;

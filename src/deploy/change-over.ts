@@ -7,7 +7,12 @@ export interface ChangeOverOptions {
 }
 
 /** Which replicas stay, start and go, so that `service.replicas` of them run. Pure. */
-export const changeOver = (service: ServiceRow, rows: readonly ReplicaRow[], image: string, options: ChangeOverOptions): RolloutRequest => {
+export const changeOver = (
+  service: ServiceRow,
+  rows: readonly ReplicaRow[],
+  image: string,
+  options: ChangeOverOptions,
+): RolloutRequest => {
   const live = rows.filter((row) => row.state === 'live').sort((a, b) => a.slot - b.slot);
   const keep = options.replaceAll ? [] : live.slice(0, service.replicas);
   const taken = new Set(keep.map((row) => row.slot));

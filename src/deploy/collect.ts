@@ -6,7 +6,11 @@ import type { DeployDeps } from './deps.ts';
 export const KEPT_RELEASES = 10;
 
 /** Releases beyond the newest ten. The live one, its predecessor and those that replicas run are never among them. Pure. */
-export const surplusReleases = (service: ServiceRow, releases: readonly ReleaseRow[], running: ReadonlySet<string>): ReleaseRow[] => {
+export const surplusReleases = (
+  service: ServiceRow,
+  releases: readonly ReleaseRow[],
+  running: ReadonlySet<string>,
+): ReleaseRow[] => {
   const pinned = new Set([service.live_release, service.previous_release, ...running]);
   const newestFirst = [...releases].sort((a, b) => (b.last_live_at ?? b.created_at) - (a.last_live_at ?? a.created_at));
   const others = newestFirst.filter((release) => !pinned.has(release.id));

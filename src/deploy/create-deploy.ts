@@ -32,11 +32,16 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
 
   const guard = async (target: DeployTarget): Promise<ServiceRow> => {
     const project = deps.projects.require(target.project);
-    if (project.state === 'deleting') throw conflict(`project "${target.project}" is being deleted`, 'wait until it is gone, then create it anew');
+    if (project.state === 'deleting')
+      throw conflict(`project "${target.project}" is being deleted`, 'wait until it is gone, then create it anew');
     const existing = services.get(target.project, target.service);
     const count = services.count(target.project);
     if (existing === undefined && count >= config.quotaServices) {
-      throw new BerthError('QUOTA_EXCEEDED', `project "${target.project}" has ${count} of at most ${config.quotaServices} services`, { hint: 'delete a service, or raise quota_services in the server configuration' });
+      throw new BerthError(
+        'QUOTA_EXCEEDED',
+        `project "${target.project}" has ${count} of at most ${config.quotaServices} services`,
+        { hint: 'delete a service, or raise quota_services in the server configuration' },
+      );
     }
     await requireDisk();
     return existing ?? newService(target);
@@ -49,12 +54,16 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
     const needed = Math.max(config.minFreeBytes, (total * config.minFreePercent) / 100);
     if (free >= needed) return;
     const mib = (bytes: number): number => Math.round(bytes / 1024 / 1024);
-    throw new BerthError('QUOTA_EXCEEDED', `the server has ${mib(free)} MiB of disk free; a build needs at least ${mib(needed)} MiB`, {
-      hint: 'free disk space on the server (berth doctor shows what uses it), then deploy again',
-      retryable: true,
-      httpStatus: 507,
-      retryAfterSeconds: 60,
-    });
+    throw new BerthError(
+      'QUOTA_EXCEEDED',
+      `the server has ${mib(free)} MiB of disk free; a build needs at least ${mib(needed)} MiB`,
+      {
+        hint: 'free disk space on the server (berth doctor shows what uses it), then deploy again',
+        retryable: true,
+        httpStatus: 507,
+        retryAfterSeconds: 60,
+      },
+    );
   };
 
   const newService = (target: DeployTarget): ServiceRow => ({
@@ -78,7 +87,14 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
     const workDir = `${archive}.plan`;
     await mkdir(workDir, { recursive: true, mode: 0o700 });
     try {
-      const source = await planSource({ archive, workDir, service, env: deps.env.resolve(service.project), clock: deps.clock, signal });
+      const source = await planSource({
+        archive,
+        workDir,
+        service,
+        env: deps.env.resolve(service.project),
+        clock: deps.clock,
+        signal,
+      });
       return describe(service, services.get(service.project, service.name) === undefined, source.plan);
     } finally {
       await rm(workDir, { recursive: true, force: true });
@@ -90,14 +106,28 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
       .transaction(() => {
         if (services.get(service.project, service.name) === undefined) {
           services.insert(service);
-          deps.events.emit({ project: service.project, kind: 'service.created', actor: ctx.actor.principal, data: { service: service.name } });
+          deps.events.emit({
+            project: service.project,
+            kind: 'service.created',
+            actor: ctx.actor.principal,
+            data: { service: service.name },
+          });
         }
-        const operation = deps.queue.enqueue(ctx, { kind: 'deploy', project: service.project, service: service.name, input: { ...input } });
+        const operation = deps.queue.enqueue(ctx, {
+          kind: 'deploy',
+          project: service.project,
+          service: service.name,
+          input: { ...input },
+        });
         deps.events.emit({
           project: service.project,
           kind: 'deploy.queued',
           actor: ctx.actor.principal,
-          data: { service: service.name, operation_id: operation.operation_id, ...(input.commit === null ? {} : { commit: input.commit }) },
+          data: {
+            service: service.name,
+            operation_id: operation.operation_id,
+            ...(input.commit === null ? {} : { commit: input.commit }),
+          },
         });
         return accepted(operation);
       })
@@ -109,10 +139,20 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
     await mkdir(uploads, { recursive: true, mode: 0o700 });
     const archive = join(uploads, `${deps.newId('req')}.tar.gz`);
     try {
-      const received = await receiveSource({ request, file: archive, maxBytes: config.maxUploadBytes, clock: deps.clock });
+      const received = await receiveSource({
+        request,
+        file: archive,
+        maxBytes: config.maxUploadBytes,
+        clock: deps.clock,
+      });
       if (ctx.dryRun) return await planOnly(service, archive, request.signal);
       await guard(target);
-      const reply = enqueue(ctx, service, { archive, sha256: received.sha256, noCache: target.noCache, commit: target.commit });
+      const reply = enqueue(ctx, service, {
+        archive,
+        sha256: received.sha256,
+        noCache: target.noCache,
+        commit: target.commit,
+      });
       return reply;
     } catch (error) {
       await rm(archive, { force: true });

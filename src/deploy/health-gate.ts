@@ -55,9 +55,14 @@ export const passHealthGate = async (target: GateTarget, options: GateOptions): 
 };
 
 /** Whether a replica that is live already answers right now. */
-export const isHealthy = async (target: ProbeTarget, signal: AbortSignal): Promise<boolean> => (await probeOnce(target, signal)).ok;
+export const isHealthy = async (target: ProbeTarget, signal: AbortSignal): Promise<boolean> =>
+  (await probeOnce(target, signal)).ok;
 
-const watchForDeath = async (containerId: string, options: GateOptions, stop: AbortSignal): Promise<Death | undefined> => {
+const watchForDeath = async (
+  containerId: string,
+  options: GateOptions,
+  stop: AbortSignal,
+): Promise<Death | undefined> => {
   while (!stop.aborted) {
     await options.clock.sleep(WATCH_PAUSE_MS, stop);
     if (stop.aborted) break;
@@ -77,16 +82,24 @@ const deathOf = async (runtime: Runtime, containerId: string): Promise<Death | u
 const deathError = async (target: GateTarget, runtime: Runtime, death: Death): Promise<BerthError> => {
   const logTail = await logTailOf(runtime, target.containerId);
   if (death.oomKilled) {
-    return new BerthError('HEALTH_CHECK_FAILED', `${target.label} ran out of memory: it was killed at its limit of ${target.memoryMb} MiB before it listened on port ${target.port}`, {
-      hint: 'raise memory_mb of the service (PATCH the service, or: berth scale --memory), or make the app use less',
-      logTail,
-    });
+    return new BerthError(
+      'HEALTH_CHECK_FAILED',
+      `${target.label} ran out of memory: it was killed at its limit of ${target.memoryMb} MiB before it listened on port ${target.port}`,
+      {
+        hint: 'raise memory_mb of the service (PATCH the service, or: berth scale --memory), or make the app use less',
+        logTail,
+      },
+    );
   }
   const code = death.exitCode === null ? '' : ` with exit code ${death.exitCode}${exitMeaning(death.exitCode)}`;
-  return new BerthError('HEALTH_CHECK_FAILED', `${target.label} exited${code} before it listened on port ${target.port}`, {
-    hint: 'read log_tail for the cause, fix the app, and deploy again',
-    logTail,
-  });
+  return new BerthError(
+    'HEALTH_CHECK_FAILED',
+    `${target.label} exited${code} before it listened on port ${target.port}`,
+    {
+      hint: 'read log_tail for the cause, fix the app, and deploy again',
+      logTail,
+    },
+  );
 };
 
 const exitMeaning = (code: number): string => {
@@ -98,28 +111,53 @@ const exitMeaning = (code: number): string => {
   return '';
 };
 
-const silenceError = async (target: GateTarget, runtime: Runtime, result: ProbeResult & { ok: false }, seconds: string): Promise<BerthError> => {
+const silenceError = async (
+  target: GateTarget,
+  runtime: Runtime,
+  result: ProbeResult & { ok: false },
+  seconds: string,
+): Promise<BerthError> => {
   const logTail = await logTailOf(runtime, target.containerId);
   const pid = (await runtime.inspect(target.containerId))?.pid ?? null;
   const elsewhere = pid === null ? [] : await listeningSockets(pid);
   const probed = `probed ${target.ip}:${target.port}${target.path ?? ''} for ${seconds} s; last: ${result.reason}`;
   const { found, hint } = explain(target, elsewhere);
-  return new BerthError('HEALTH_CHECK_FAILED', `${target.label} is not healthy: ${found} (${probed})`, { hint, logTail });
+  return new BerthError('HEALTH_CHECK_FAILED', `${target.label} is not healthy: ${found} (${probed})`, {
+    hint,
+    logTail,
+  });
 };
 
 const explain = (target: GateTarget, sockets: { ip: string; port: number }[]): { found: string; hint: string } => {
   const own = sockets.filter((socket) => socket.port === target.port);
   const loopback = own.length > 0 && own.every((socket) => socket.ip.startsWith('127.') || socket.ip === '::1');
-  if (loopback) return { found: `the app listens on ${target.port} of loopback only`, hint: `bind 0.0.0.0:${target.port} instead of 127.0.0.1` };
+  if (loopback)
+    return {
+      found: `the app listens on ${target.port} of loopback only`,
+      hint: `bind 0.0.0.0:${target.port} instead of 127.0.0.1`,
+    };
   if (own.length > 0 && target.path !== null) {
-    return { found: `the app listens on port ${target.port}, but ${target.path} does not answer 2xx or 3xx`, hint: `make ${target.path} answer 200, or set another health_path` };
+    return {
+      found: `the app listens on port ${target.port}, but ${target.path} does not answer 2xx or 3xx`,
+      hint: `make ${target.path} answer 200, or set another health_path`,
+    };
   }
-  if (own.length > 0) return { found: `the app listens on port ${target.port}, but accepts no connection`, hint: 'look at log_tail: the app may be stuck' };
+  if (own.length > 0)
+    return {
+      found: `the app listens on port ${target.port}, but accepts no connection`,
+      hint: 'look at log_tail: the app may be stuck',
+    };
   if (sockets.length > 0) {
     const ports = [...new Set(sockets.map((socket) => `${socket.ip}:${socket.port}`))].join(', ');
-    return { found: `the app never listened on port ${target.port}; it listens on ${ports}`, hint: `listen on the variable PORT (${target.port}) at 0.0.0.0, or set PORT in the project env` };
+    return {
+      found: `the app never listened on port ${target.port}; it listens on ${ports}`,
+      hint: `listen on the variable PORT (${target.port}) at 0.0.0.0, or set PORT in the project env`,
+    };
   }
-  return { found: `the app never listened on port ${target.port}`, hint: `bind 0.0.0.0:$PORT (${target.port}); check log_tail` };
+  return {
+    found: `the app never listened on port ${target.port}`,
+    hint: `bind 0.0.0.0:$PORT (${target.port}); check log_tail`,
+  };
 };
 
 const logTailOf = async (runtime: Runtime, containerId: string): Promise<string> => {
@@ -127,7 +165,9 @@ const logTailOf = async (runtime: Runtime, containerId: string): Promise<string>
   try {
     for await (const line of runtime.logs(containerId, { follow: false, tail: LOG_TAIL_LINES })) lines.push(line.line);
   } catch (error) {
-    lines.push(`(berth could not read the log of the container: ${error instanceof Error ? error.message : 'unknown'})`);
+    lines.push(
+      `(berth could not read the log of the container: ${error instanceof Error ? error.message : 'unknown'})`,
+    );
   }
   return lines.join('\n');
 };

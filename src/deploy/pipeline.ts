@@ -54,7 +54,8 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
 
   const requireService = (run: Run): ServiceRow => {
     const service = services.get(run.project, run.service);
-    if (service === undefined) throw conflict(`service "${run.service}" was deleted meanwhile`, 'deploy again to make it anew');
+    if (service === undefined)
+      throw conflict(`service "${run.service}" was deleted meanwhile`, 'deploy again to make it anew');
     return service;
   };
 
@@ -62,7 +63,9 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     const built = await build(run, service, input, workDir);
     let prepared: Prepared | undefined;
     try {
-      const request = changeOver(service, services.replicas.ofService(service.project, service.name), built.imageId, { replaceAll: true });
+      const request = changeOver(service, services.replicas.ofService(service.project, service.name), built.imageId, {
+        replaceAll: true,
+      });
       run.phase('pushing', 'pushing the image; the new replicas start beside the old ones meanwhile');
       const [pushed, started] = await Promise.allSettled([push(run, service, built), rollout.prepare(run, request)]);
       if (started.status === 'fulfilled') prepared = started.value;
@@ -83,7 +86,8 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
   };
 
   const build = async (run: Run, service: ServiceRow, input: DeployInput, workDir: string): Promise<Built> => {
-    if (!existsSync(input.archive)) throw new BerthError('INTERNAL_ERROR', 'the uploaded source is gone', { hint: 'deploy again', retryable: true });
+    if (!existsSync(input.archive))
+      throw new BerthError('INTERNAL_ERROR', 'the uploaded source is gone', { hint: 'deploy again', retryable: true });
     if (builds.inUse() > 0) run.log('berth', 'waiting for a build slot');
     const timeLimit = AbortSignal.timeout(config.buildTimeoutSeconds * 1000);
     const release = await builds.acquire(run.signal);
@@ -98,7 +102,13 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     }
   };
 
-  const planAndBuild = async (run: Run, service: ServiceRow, input: DeployInput, workDir: string, signal: AbortSignal): Promise<Built> => {
+  const planAndBuild = async (
+    run: Run,
+    service: ServiceRow,
+    input: DeployInput,
+    workDir: string,
+    signal: AbortSignal,
+  ): Promise<Built> => {
     const env = deps.env.resolve(service.project);
     const masker = createMasker(deps.env.secretValues(service.project));
     const log = (line: string): void => run.log('build', masker.mask(line));
@@ -131,7 +141,11 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     } catch (error) {
       if (!limit.aborted) throw error;
       const minutes = Math.round(config.buildTimeoutSeconds / 60);
-      throw new BerthError('TIMEOUT', `the build took longer than ${minutes} minutes and was stopped`, { hint: 'reduce the work of the build, then deploy again', retryable: true, cause: error });
+      throw new BerthError('TIMEOUT', `the build took longer than ${minutes} minutes and was stopped`, {
+        hint: 'reduce the work of the build, then deploy again',
+        retryable: true,
+        cause: error,
+      });
     }
   };
 
@@ -143,7 +157,13 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
       onLog: (line) => run.log('push', line),
     });
 
-  const record = (run: Run, service: ServiceRow, input: DeployInput, built: Built, pushed: { digest: string; sizeBytes: number }): ReleaseRow => {
+  const record = (
+    run: Run,
+    service: ServiceRow,
+    input: DeployInput,
+    built: Built,
+    pushed: { digest: string; sizeBytes: number },
+  ): ReleaseRow => {
     const row: ReleaseRow = {
       project: service.project,
       service: service.name,
@@ -176,7 +196,9 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     run.log('berth', 'berth was restarted during the rollout; doing it again');
     run.phase('rolling_out', `release ${id}`);
     const image = await deps.runtime.ensureImage(release.image, run.signal);
-    const request = changeOver(service, services.replicas.ofService(service.project, service.name), image.id, { replaceAll: true });
+    const request = changeOver(service, services.replicas.ofService(service.project, service.name), image.id, {
+      replaceAll: true,
+    });
     return goLive(run, service, release, await rollout.prepare(run, request));
   };
 
@@ -184,7 +206,11 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     try {
       await rollout.complete(run, prepared, release.id, () => {
         const previous = service.live_release === release.id ? service.previous_release : service.live_release;
-        services.update(service.project, service.name, { live_release: release.id, previous_release: previous, updated_at: deps.clock.now() });
+        services.update(service.project, service.name, {
+          live_release: release.id,
+          previous_release: previous,
+          updated_at: deps.clock.now(),
+        });
         releases.markLive(service.project, service.name, release.id, deps.clock.now());
         run.saveCheckpoint({ release: release.id, committed: true });
       });
@@ -211,7 +237,11 @@ const rolledBack = (service: ServiceRow, error: unknown): Outcome => ({
 });
 
 const toRolloutError = (cause: unknown): BerthError =>
-  new BerthError('INTERNAL_ERROR', 'the rollout failed; the release before it still serves', { hint: 'retry; if it persists, see the server log', retryable: true, cause });
+  new BerthError('INTERNAL_ERROR', 'the rollout failed; the release before it still serves', {
+    hint: 'retry; if it persists, see the server log',
+    retryable: true,
+    cause,
+  });
 
 /** The same error with known secrets hidden. */
 const maskError = (error: unknown, mask: (text: string) => string): unknown => {

@@ -46,7 +46,9 @@ const probeHttp = async (target: ProbeTarget, path: string, signal: AbortSignal)
       headers: { 'user-agent': 'berth-health/1', connection: 'close' },
     });
     await response.body?.cancel();
-    return response.status >= 200 && response.status < 400 ? { ok: true } : { ok: false, reason: `GET ${path} answered ${response.status}` };
+    return response.status >= 200 && response.status < 400
+      ? { ok: true }
+      : { ok: false, reason: `GET ${path} answered ${response.status}` };
   } catch (error) {
     return { ok: false, reason: `GET ${path} failed: ${error instanceof Error ? error.name : 'unknown'}` };
   }

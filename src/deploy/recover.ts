@@ -50,7 +50,14 @@ export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery =
 
   const attachLogs = (): void => {
     for (const row of services.replicas.all()) {
-      if (row.state === 'live') deps.logs.attach({ containerId: row.container_id, name: row.name, project: row.project, service: row.service, release: row.release });
+      if (row.state === 'live')
+        deps.logs.attach({
+          containerId: row.container_id,
+          name: row.name,
+          project: row.project,
+          service: row.service,
+          release: row.release,
+        });
     }
   };
 
@@ -58,7 +65,13 @@ export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery =
     const routes = services
       .all()
       .filter((service) => service.live_release !== null)
-      .map((service) => routeOf(deps, service, services.replicas.ofService(service.project, service.name).filter((row) => row.state === 'live')));
+      .map((service) =>
+        routeOf(
+          deps,
+          service,
+          services.replicas.ofService(service.project, service.name).filter((row) => row.state === 'live'),
+        ),
+      );
     await deps.proxy.replaceAll(routes);
   };
 
@@ -108,7 +121,11 @@ export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery =
       return services
         .all()
         .filter((service) => service.live_release !== null)
-        .filter((service) => services.replicas.ofService(service.project, service.name).filter((row) => row.state === 'live').length < service.replicas)
+        .filter(
+          (service) =>
+            services.replicas.ofService(service.project, service.name).filter((row) => row.state === 'live').length <
+            service.replicas,
+        )
         .map((service) => ({ project: service.project, service: service.name }));
     },
   };

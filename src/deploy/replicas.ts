@@ -29,11 +29,22 @@ const DRAIN_POLL_MS = 100;
 export const createReplicas = (deps: DeployDeps, addresses: Addresses, stopGraceSeconds = 10): Replicas => {
   const { runtime, services, clock, log } = deps;
 
-  const startOne = async (request: StartRequest, slot: number, network: { name: string; network: string; subnet: string }): Promise<ReplicaRow> => {
+  const startOne = async (
+    request: StartRequest,
+    slot: number,
+    network: { name: string; network: string; subnet: string },
+  ): Promise<ReplicaRow> => {
     const { service, operationId } = request;
     const ip = addresses.reserve(network);
     try {
-      const spec = replicaSpec({ ...request, config: deps.config, instance: deps.instance, network: network.network, slot, ip });
+      const spec = replicaSpec({
+        ...request,
+        config: deps.config,
+        instance: deps.instance,
+        network: network.network,
+        slot,
+        ip,
+      });
       const { id } = await runtime.create(spec);
       const row: ReplicaRow = {
         container_id: id,
@@ -73,7 +84,8 @@ export const createReplicas = (deps: DeployDeps, addresses: Addresses, stopGrace
 
   const drainOne = async (row: ReplicaRow, drainSeconds: number): Promise<void> => {
     const deadline = clock.monotonic() + drainSeconds * 1000;
-    while (clock.monotonic() < deadline && (await countConnections(row.ip, row.port)) > 0) await clock.sleep(DRAIN_POLL_MS);
+    while (clock.monotonic() < deadline && (await countConnections(row.ip, row.port)) > 0)
+      await clock.sleep(DRAIN_POLL_MS);
     await runtime.stop(row.container_id, stopGraceSeconds);
     await removeOne(row);
   };
@@ -84,8 +96,13 @@ export const createReplicas = (deps: DeployDeps, addresses: Addresses, stopGrace
       await runtime.ensureNetwork(projectNetwork(deps.instance, project));
       const results = await Promise.allSettled(request.slots.map((slot) => startOne(request, slot, project)));
       const failure = results.find((result) => result.status === 'rejected');
-      if (failure === undefined) return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-      await discard(services.replicas.ofService(request.service.project, request.service.name).filter((row) => row.operation_id === request.operationId && row.state === 'starting'));
+      if (failure === undefined)
+        return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+      await discard(
+        services.replicas
+          .ofService(request.service.project, request.service.name)
+          .filter((row) => row.operation_id === request.operationId && row.state === 'starting'),
+      );
       throw failure.reason;
     },
     discard,

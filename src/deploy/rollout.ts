@@ -44,13 +44,21 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
   const gate = async (run: Run, { request, started }: Prepared): Promise<void> => {
     const { service } = request;
     const path = service.protocol === 'h2c' ? null : service.health_path;
-    for (const row of started) run.log('rollout', `replica ${row.slot}: started at ${row.ip}, probing port ${row.port}${path ?? ''}`);
+    for (const row of started)
+      run.log('rollout', `replica ${row.slot}: started at ${row.ip}, probing port ${row.port}${path ?? ''}`);
     const failFast = new AbortController();
     const signal = AbortSignal.any([run.signal, failFast.signal]);
     const gates = started.map(async (row) => {
       try {
         await passHealthGate(
-          { containerId: row.container_id, label: `replica ${row.slot}`, memoryMb: service.memory_mb, ip: row.ip, port: row.port, path },
+          {
+            containerId: row.container_id,
+            label: `replica ${row.slot}`,
+            memoryMb: service.memory_mb,
+            ip: row.ip,
+            port: row.port,
+            path,
+          },
           { runtime: deps.runtime, clock: deps.clock, timeoutSeconds: service.health_timeout_seconds, signal },
         );
         run.log('rollout', `replica ${row.slot}: healthy`);
@@ -60,7 +68,8 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
       }
     });
     const results = await Promise.allSettled(gates);
-    if (results.some((result) => result.status === 'rejected')) throw run.signal.aborted ? run.signal.reason : failFast.signal.reason;
+    if (results.some((result) => result.status === 'rejected'))
+      throw run.signal.aborted ? run.signal.reason : failFast.signal.reason;
   };
 
   const retireLater = (rows: readonly ReplicaRow[], drainSeconds: number): void => {
@@ -73,7 +82,14 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
     const { service } = request;
     const before = routeOf(deps, service, [...request.keep, ...request.retire]);
     try {
-      for (const row of started) deps.logs.attach({ containerId: row.container_id, name: row.name, project: row.project, service: row.service, release });
+      for (const row of started)
+        deps.logs.attach({
+          containerId: row.container_id,
+          name: row.name,
+          project: row.project,
+          service: row.service,
+          release,
+        });
       await gate(run, prepared);
       if (run.signal.aborted) throw run.signal.reason;
       await proxy.apply(routeOf(deps, service, [...request.keep, ...started]));
@@ -110,7 +126,13 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
     prepare: async (run, request) => {
       if (run.signal.aborted) throw run.signal.reason;
       const env = replicaEnv(deps.config, request.service, deps.env.resolve(request.service.project));
-      const started = await replicas.start({ service: request.service, image: request.image, operationId: run.id, slots: request.slots, env });
+      const started = await replicas.start({
+        service: request.service,
+        image: request.image,
+        operationId: run.id,
+        slots: request.slots,
+        env,
+      });
       return { request, started };
     },
     complete,
@@ -130,4 +152,3 @@ export const routeOf = (deps: Pick<DeployDeps, 'config'>, service: ServiceRow, r
   protocol: service.protocol,
   healthPath: service.health_path,
 });
-

@@ -10,8 +10,12 @@ const Params = Type.Object({ project: Name, service: Name });
 
 const Query = Type.Object(
   {
-    no_cache: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'build every step anew' })),
-    commit: Type.Optional(Type.String({ pattern: '^[0-9a-f]{7,64}$', description: 'commit that the source was taken from' })),
+    no_cache: Type.Optional(
+      Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'build every step anew' }),
+    ),
+    commit: Type.Optional(
+      Type.String({ pattern: '^[0-9a-f]{7,64}$', description: 'commit that the source was taken from' }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -21,7 +25,11 @@ export const deployRoutes = (deps: { createDeploy: CreateDeploy }) =>
   new Elysia({ normalize: false }).post(
     '/v1/projects/:project/services/:service/deploys',
     async ({ request, params, query, set }) => {
-      const reply = await deps.createDeploy(ctxOf(request), { ...params, noCache: query.no_cache === 'true', commit: query.commit ?? null }, request);
+      const reply = await deps.createDeploy(
+        ctxOf(request),
+        { ...params, noCache: query.no_cache === 'true', commit: query.commit ?? null },
+        request,
+      );
       set.status = 'dry_run' in reply ? 200 : 202;
       return reply;
     },
@@ -31,7 +39,8 @@ export const deployRoutes = (deps: { createDeploy: CreateDeploy }) =>
         capability: 'deploy',
         tag: 'deploys',
         summary: 'Deploy a source directory',
-        description: 'The body is the source directory as a gzipped tar (at most 512 MB), raw or as the multipart file field `source`. With `dry_run=true` it is planned, not built.',
+        description:
+          'The body is the source directory as a gzipped tar (at most 512 MB), raw or as the multipart file field `source`. With `dry_run=true` it is planned, not built.',
         errors: ['NO_PROVIDER_DETECTED', 'SOURCE_TOO_LARGE', 'QUOTA_EXCEEDED', 'CONFLICT', 'NOT_FOUND'],
         dryRun: true,
         upload: true,

@@ -45,7 +45,9 @@ const littleEndianIp = (hex: string): string =>
 /** Established connections from this host to `ip:port`: what the proxy still has open to a replica. */
 export const countConnections = async (ip: string, port: number): Promise<number> => {
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(readTable));
-  return tables.flat().filter((socket) => socket.state === ESTABLISHED && socket.remoteIp === ip && socket.remotePort === port).length;
+  return tables
+    .flat()
+    .filter((socket) => socket.state === ESTABLISHED && socket.remoteIp === ip && socket.remotePort === port).length;
 };
 
 /** What the processes in the network namespace of `pid` listen on, e.g. `127.0.0.1:3000`. Docker's resolver is left out. */
@@ -62,7 +64,12 @@ const readTable = async (path: string): Promise<TcpSocket[]> => {
     return parseTcpTable(await readFile(path, 'utf8'));
   } catch (error) {
     // The process can end between the inspection and this read; IPv6 may be off.
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH' || error.code === 'EINVAL')) return [];
+    if (
+      error instanceof Error &&
+      'code' in error &&
+      (error.code === 'ENOENT' || error.code === 'ESRCH' || error.code === 'EINVAL')
+    )
+      return [];
     throw error;
   }
 };

@@ -45,7 +45,11 @@ export const appPort = (env: Record<string, string>): number => {
 };
 
 /** Precedence: platform < datastores and project env (merged by the caller); `PORT` is always there. */
-export const replicaEnv = (config: Config, service: ServiceRow, env: Record<string, string>): Record<string, string> => ({
+export const replicaEnv = (
+  config: Config,
+  service: ServiceRow,
+  env: Record<string, string>,
+): Record<string, string> => ({
   BERTH_PROJECT: service.project,
   BERTH_SERVICE: service.name,
   BERTH_SERVICE_URL: serviceUrl(config, service.project, service.name),
@@ -94,10 +98,16 @@ export const serviceLabels = (instance: string, project: string, service: string
 export const replicaSelector = (instance: string): Labels => ({ [LABEL.instance]: instance, [LABEL.role]: 'replica' });
 
 /** Labels that select every project network of this installation. */
-export const networkSelector = (instance: string): Labels => ({ [LABEL.instance]: instance, [LABEL.role]: 'project-network' });
+export const networkSelector = (instance: string): Labels => ({
+  [LABEL.instance]: instance,
+  [LABEL.role]: 'project-network',
+});
 
 /** The network of a project; its name and subnet were allotted when the project was made. */
-export const projectNetwork = (instance: string, project: { name: string; network: string; subnet: string }): NetworkSpec => ({
+export const projectNetwork = (
+  instance: string,
+  project: { name: string; network: string; subnet: string },
+): NetworkSpec => ({
   name: project.network,
   subnet: project.subnet,
   gateway: firstAddress(project.subnet),
@@ -106,7 +116,8 @@ export const projectNetwork = (instance: string, project: { name: string; networ
   interContainer: true,
 });
 
-const bridgeName = (network: string): string => BRIDGE_PREFIX + Bun.hash.xxHash64(network).toString(36).slice(0, 11).padStart(11, '0');
+const bridgeName = (network: string): string =>
+  BRIDGE_PREFIX + Bun.hash.xxHash64(network).toString(36).slice(0, 11).padStart(11, '0');
 
 const firstAddress = (subnet: string): string => {
   const [address = ''] = subnet.split('/');

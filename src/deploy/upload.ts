@@ -14,23 +14,41 @@ export interface UploadRequest {
 
 const IDLE_MS = 60_000;
 const TOTAL_MS = 60 * 60_000;
-const RAW_TYPES = new Set(['application/gzip', 'application/x-gzip', 'application/x-tar', 'application/octet-stream', 'application/tar+gzip']);
+const RAW_TYPES = new Set([
+  'application/gzip',
+  'application/x-gzip',
+  'application/x-tar',
+  'application/octet-stream',
+  'application/tar+gzip',
+]);
 
 /** Streams the source of a deploy to a file: the raw body, or the field `source` of a multipart form. */
 export const receiveSource = async ({ request, file, maxBytes, clock }: UploadRequest): Promise<Received> => {
   const { body } = request;
-  if (body === null) throw invalidInput('the request has no body', 'send the source directory as a gzipped tar, Content-Type: application/gzip');
+  if (body === null)
+    throw invalidInput(
+      'the request has no body',
+      'send the source directory as a gzipped tar, Content-Type: application/gzip',
+    );
   const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const limits = { file, maxBytes, idleMs: IDLE_MS, totalMs: TOTAL_MS, clock, signal: request.signal };
-  if (type === 'multipart/form-data') return receiveField(request, body, (field) => receive({ ...limits, body: field }));
+  if (type === 'multipart/form-data')
+    return receiveField(request, body, (field) => receive({ ...limits, body: field }));
   if (type !== '' && !RAW_TYPES.has(type)) {
-    throw invalidInput(`Content-Type "${type}" is no source archive`, 'send application/gzip (the raw archive) or multipart/form-data with the field "source"');
+    throw invalidInput(
+      `Content-Type "${type}" is no source archive`,
+      'send application/gzip (the raw archive) or multipart/form-data with the field "source"',
+    );
   }
   const declared = Number(request.headers.get('content-length') ?? 'x');
   return receive({ ...limits, body, ...(Number.isSafeInteger(declared) ? { declaredBytes: declared } : {}) });
 };
 
-const receiveField = (request: Request, body: ReadableStream<Uint8Array>, store: (field: ReadableStream<Uint8Array>) => Promise<Received>): Promise<Received> =>
+const receiveField = (
+  request: Request,
+  body: ReadableStream<Uint8Array>,
+  store: (field: ReadableStream<Uint8Array>) => Promise<Received>,
+): Promise<Received> =>
   new Promise((resolve, reject) => {
     let stored: Promise<Received> | undefined;
     const input = Readable.fromWeb(body as never);
@@ -49,7 +67,8 @@ const receiveField = (request: Request, body: ReadableStream<Uint8Array>, store:
       stored.catch(fail);
     });
     form.on('close', () => {
-      if (stored === undefined) fail(invalidInput('the form has no file field "source"', 'send the gzipped tar as the file field "source"'));
+      if (stored === undefined)
+        fail(invalidInput('the form has no file field "source"', 'send the gzipped tar as the file field "source"'));
       else stored.then(resolve, fail);
     });
     form.on('error', fail);
@@ -59,7 +78,10 @@ const receiveField = (request: Request, body: ReadableStream<Uint8Array>, store:
 
 const openForm = (request: Request, fail: (error: unknown) => void): busboy.Busboy | undefined => {
   try {
-    return busboy({ headers: Object.fromEntries(request.headers) as { 'content-type': string }, limits: { files: 5, fields: 20 } });
+    return busboy({
+      headers: Object.fromEntries(request.headers) as { 'content-type': string },
+      limits: { files: 5, fields: 20 },
+    });
   } catch (error) {
     fail(error);
     return undefined;
@@ -67,4 +89,7 @@ const openForm = (request: Request, fail: (error: unknown) => void): busboy.Busb
 };
 
 const unreadable = (cause: unknown): BerthError =>
-  new BerthError('INVALID_INPUT', 'the multipart form cannot be read', { hint: 'send multipart/form-data with the gzipped tar as the file field "source"', cause });
+  new BerthError('INVALID_INPUT', 'the multipart form cannot be read', {
+    hint: 'send multipart/form-data with the gzipped tar as the file field "source"',
+    cause,
+  });

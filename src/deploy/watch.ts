@@ -19,8 +19,17 @@ export const createWatcher = (deps: DeployDeps): Watcher => {
   const exits = new Map<string, number[]>();
   const killedForMemory = new Set<string>();
 
-  const emit = (row: ReplicaRow, kind: 'replica.exited' | 'replica.restarted' | 'replica.oom_killed' | 'replica.crash_loop', data: Record<string, unknown>): void =>
-    deps.events.emit({ project: row.project, kind, actor: 'berth', data: { service: row.service, replica: row.name, release: row.release, ...data } });
+  const emit = (
+    row: ReplicaRow,
+    kind: 'replica.exited' | 'replica.restarted' | 'replica.oom_killed' | 'replica.crash_loop',
+    data: Record<string, unknown>,
+  ): void =>
+    deps.events.emit({
+      project: row.project,
+      kind,
+      actor: 'berth',
+      data: { service: row.service, replica: row.name, release: row.release, ...data },
+    });
 
   const onDie = (row: ReplicaRow, event: RuntimeEvent): void => {
     const times = [...(exits.get(row.container_id) ?? []), event.at].filter((at) => event.at - at < LOOP_WINDOW_MS);
@@ -29,7 +38,11 @@ export const createWatcher = (deps: DeployDeps): Watcher => {
     if (killedForMemory.delete(row.container_id)) emit(row, 'replica.oom_killed', { exit_code: event.exitCode });
     else emit(row, 'replica.exited', { exit_code: event.exitCode });
     if (times.length === LOOP_EXITS) {
-      emit(row, 'replica.crash_loop', { exits: times.length, minutes: LOOP_WINDOW_MS / 60_000, hint: 'see the logs of the service; roll back if a deploy caused it' });
+      emit(row, 'replica.crash_loop', {
+        exits: times.length,
+        minutes: LOOP_WINDOW_MS / 60_000,
+        hint: 'see the logs of the service; roll back if a deploy caused it',
+      });
     }
   };
 
@@ -42,7 +55,8 @@ export const createWatcher = (deps: DeployDeps): Watcher => {
     if (row === undefined || row.state !== 'live') return;
     if (event.action === 'oom') killedForMemory.add(row.container_id);
     else if (event.action === 'die') onDie(row, event);
-    else if (event.action === 'start' && (exits.get(row.container_id)?.length ?? LOOP_EXITS) < LOOP_EXITS) emit(row, 'replica.restarted', {});
+    else if (event.action === 'start' && (exits.get(row.container_id)?.length ?? LOOP_EXITS) < LOOP_EXITS)
+      emit(row, 'replica.restarted', {});
   };
 
   return {

@@ -48,7 +48,10 @@ const ownContext = async (source: PlannedSource, path: string): Promise<ContextO
   const dir = join(source.dir, source.plan.root);
   const text = refuseForeignSyntax(await readFile(join(dir, path), 'utf8'));
   const ignore = await readDockerignore(dir, path);
-  return { layers: [{ dir, prefix: '', ...(ignore === undefined ? {} : { ignore }) }], files: [{ path, content: text }] };
+  return {
+    layers: [{ dir, prefix: '', ...(ignore === undefined ? {} : { ignore }) }],
+    files: [{ path, content: text }],
+  };
 };
 
 /** Values for those `ARG`s that the Dockerfile declares; nothing else of the project's variables enters the build. */

@@ -1,0 +1,24 @@
+/** Runs the Docker client, and returns what it printed. */
+export const docker = async (argv: string[]): Promise<string> => {
+  const child = Bun.spawn(['docker', ...argv], { stdout: 'pipe', stderr: 'pipe' });
+  const [out, error, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`docker ${argv.join(' ')}: ${error}`);
+  return out;
+};
+
+const ids = async (argv: string[]): Promise<string[]> => (await docker(argv)).split('\n').filter((id) => id !== '');
+
+/** Removes the containers, volumes, networks and images that carry a label. */
+export const removeByLabel = async (label: string): Promise<void> => {
+  const filter = ['--filter', `label=${label}`];
+  const containers = await ids(['ps', '-aq', ...filter]);
+  if (containers.length > 0) await docker(['rm', '-fv', ...containers]);
+  const networks = await ids(['network', 'ls', '-q', ...filter]);
+  if (networks.length > 0) await docker(['network', 'rm', ...networks]);
+  const images = [...new Set(await ids(['images', '-aq', ...filter]))];
+  if (images.length > 0) await docker(['rmi', '-f', ...images]);
+};
