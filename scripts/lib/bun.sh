@@ -1,11 +1,10 @@
 # shellcheck shell=bash
 # The version of Bun that package.json pins, on PATH; kept in .tools when it has to be fetched.
 
-TOOLS="$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")/.tools"
-readonly TOOLS
+readonly TOOLS="$ROOT/.tools"
 
 pinned_bun() {
-  sed -n 's/.*"packageManager": *"bun@\([^"+]*\).*/\1/p' "$TOOLS/../package.json"
+  sed -n 's/.*"packageManager": *"bun@\([^"+]*\).*/\1/p' "$ROOT/package.json"
 }
 
 ensure_bun() {
