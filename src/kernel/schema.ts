@@ -1,4 +1,4 @@
-import { Type, type TSchema, type Static } from '@sinclair/typebox';
+import { Type, type SchemaOptions, type TSchema, type Static } from '@sinclair/typebox';
 import { ERROR_CODES } from './errors.ts';
 import { CAPABILITIES } from './scope.ts';
 
@@ -19,11 +19,20 @@ export const Timestamp = Type.String({ format: 'date-time', description: 'RFC 33
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-export const CapabilitySchema = Type.Union(CAPABILITIES.map((name) => Type.Literal(name)));
+/** One of a closed list of words. A union of mapped literals alone would be `never` to Elysia. */
+export const oneOf = <T extends string>(values: readonly T[], options: SchemaOptions = {}) =>
+  Type.Unsafe<T>(
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      options,
+    ),
+  );
+
+export const CapabilitySchema = oneOf(CAPABILITIES);
 
 export const ErrorBodySchema = Type.Object(
   {
-    code: Type.Union(ERROR_CODES.map((code) => Type.Literal(code))),
+    code: oneOf(ERROR_CODES),
     message: Type.String(),
     hint: Type.String({ description: 'the next action to take' }),
     retryable: Type.Boolean(),

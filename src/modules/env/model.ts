@@ -1,19 +1,23 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { ENV_NAME_PATTERN, nullable } from '#kernel/schema';
+import { AcceptedSchema } from '#modules/operations';
 
-/** The map itself, `{"NAME": "value", "GONE": null}`. `null` unsets. */
-export const SetEnvBody = Type.Record(Type.String({ pattern: ENV_NAME_PATTERN }), nullable(Type.String({ maxLength: 65_536 })), {
-  additionalProperties: false,
-  minProperties: 1,
-  maxProperties: 500,
-});
+type EnvMap = Record<string, string | null>;
+
+/** The map itself, or the map under `env`. Checked by `parseEnvBody`, whose messages never repeat a value. */
+export const SetEnvBody = Type.Unsafe<EnvMap | { env: EnvMap }>(
+  Type.Record(Type.String(), Type.Unknown(), {
+    description:
+      'name → value, merged into the environment; null unsets. The same map under `env` alone is accepted too.',
+    examples: [{ GREETING: 'hello', OLD_NAME: null }],
+  }),
+);
 
 export const SetEnvReply = Type.Object({
   names: Type.Array(Type.String(), { description: 'all names set now' }),
   set: Type.Array(Type.String()),
   unset: Type.Array(Type.String()),
   restarted_services: Type.Array(Type.String()),
-  operations: Type.Array(Type.Object({ service: Type.String(), operation_id: Type.String(), stream_url: Type.String() }), {
+  operations: Type.Array(Type.Composite([Type.Object({ service: Type.String() }), AcceptedSchema]), {
     description: 'the rolling restarts under way',
   }),
 });
@@ -25,3 +29,4 @@ export const ListEnvReply = Type.Object({
 });
 
 export type SetEnv = Static<typeof SetEnvReply>;
+export type ListEnv = Static<typeof ListEnvReply>;

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Timestamp } from '#kernel/schema';
+import { oneOf, Timestamp } from '#kernel/schema';
 
 /** What happens in a project. `<resource>.<verb in the past>`. */
 export const EVENT_KINDS = [
@@ -35,7 +35,7 @@ export type EventKind = (typeof EVENT_KINDS)[number];
 export const EventSchema = Type.Object({
   id: Type.String({ examples: ['evt_01jd3kq2m5abcdefghjk'] }),
   seq: Type.Integer({ description: 'sequence number; `Last-Event-ID` of the stream' }),
-  kind: Type.Union(EVENT_KINDS.map((kind) => Type.Literal(kind))),
+  kind: oneOf(EVENT_KINDS),
   project: Type.String(),
   ts: Timestamp,
   actor: Type.String({ description: 'principal who caused it; `berth` for the system' }),

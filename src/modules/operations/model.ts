@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { ErrorBodySchema, nullable, Timestamp } from '#kernel/schema';
+import { ErrorBodySchema, nullable, oneOf, Timestamp } from '#kernel/schema';
 
 export const OPERATION_KINDS = [
   'deploy',
@@ -22,11 +22,11 @@ export type Phase = (typeof PHASES)[number];
 
 export const OperationSchema = Type.Object({
   operation_id: Type.String({ examples: ['op_01jd3kq2m5abcdefghjk'] }),
-  kind: Type.Union(OPERATION_KINDS.map((kind) => Type.Literal(kind))),
+  kind: oneOf(OPERATION_KINDS),
   project: Type.String(),
   service: nullable(Type.String()),
-  status: Type.Union(OPERATION_STATUSES.map((status) => Type.Literal(status))),
-  phase: Type.Union(PHASES.map((phase) => Type.Literal(phase))),
+  status: oneOf(OPERATION_STATUSES),
+  phase: oneOf(PHASES),
   created_at: Timestamp,
   started_at: nullable(Timestamp),
   finished_at: nullable(Timestamp),

@@ -1,1 +1,4 @@
 export * from './model.ts';
+export { projectsRoutes } from './routes.ts';
+export { createProjects, type Projects, type ProjectsDeps } from './service.ts';
+export { createProjectStore, type ProjectRow, type ProjectStore } from './store.ts';

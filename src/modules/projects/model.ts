@@ -1,12 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Name, Timestamp } from '#kernel/schema';
+import { Name, oneOf, Timestamp } from '#kernel/schema';
 import { EventSchema } from '#modules/events';
 import { ReleaseSchema } from '#modules/releases';
 import { ServiceSchema } from '#modules/services';
 
 export const ProjectSchema = Type.Object({
   name: Name,
-  state: Type.Union([Type.Literal('active'), Type.Literal('deleting')]),
+  state: oneOf(['active', 'deleting']),
   created_at: Timestamp,
   created_by: Type.String({ description: 'principal of the token that made it' }),
 });
@@ -28,3 +28,4 @@ export const ProjectTreeSchema = Type.Composite([
 
 export type Project = Static<typeof ProjectSchema>;
 export type ProjectTree = Static<typeof ProjectTreeSchema>;
+export type CreateProjectReply = Static<typeof CreateProjectReply>;

@@ -1,2 +1,4 @@
 export * from './model.ts';
-export { createReleaseStore, releaseCursor, releaseId, type ReleaseRow, type ReleaseStore } from './store.ts';
+export { releasesRoutes } from './routes.ts';
+export { createReleases, type Releases } from './service.ts';
+export { createReleaseStore, releaseId, type ReleaseRow, type ReleaseStore } from './store.ts';

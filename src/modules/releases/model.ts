@@ -2,7 +2,10 @@ import { Type, type Static } from '@sinclair/typebox';
 import { Name, nullable, Timestamp } from '#kernel/schema';
 
 export const ReleaseSchema = Type.Object({
-  id: Type.String({ description: '`rel_` and the first 12 hex digits of the manifest digest', examples: ['rel_3f2a9c01b7de'] }),
+  id: Type.String({
+    description: '`rel_` and the first 12 hex digits of the manifest digest',
+    examples: ['rel_3f2a9c01b7de'],
+  }),
   project: Name,
   service: Name,
   digest: Type.String({ description: 'digest of the image manifest' }),

@@ -85,8 +85,9 @@ export const createReleaseStore = (db: Database): ReleaseStore => ({
   },
 });
 
-/** Sort key of a release in lists. */
-export const releaseCursor = (row: ReleaseRow): string => `${row.created_at}:${row.id}`;
+/** Sort key of a release in lists: its time in milliseconds and its id. */
+export const releaseCursor = (release: { created_at: string; id: string }): string =>
+  `${Date.parse(release.created_at)}:${release.id}`;
 
 const splitCursor = (cursor: string): [number, string] => {
   const [at = '0', id = ''] = cursor.split(':');

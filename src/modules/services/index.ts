@@ -1,2 +1,13 @@
 export * from './model.ts';
-export { createServiceStore, type ReplicaRow, type ReplicaState, type ReplicaStore, type ServiceRow, type ServiceStore } from './store.ts';
+export { createLiveness, type Liveness } from './liveness.ts';
+export { createReadReplicas } from './readings.ts';
+export { servicesRoutes } from './routes.ts';
+export { createServices, type Services } from './service.ts';
+export {
+  createServiceStore,
+  type ReplicaRow,
+  type ReplicaState,
+  type ReplicaStore,
+  type ServiceRow,
+  type ServiceStore,
+} from './store.ts';

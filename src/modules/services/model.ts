@@ -1,20 +1,25 @@
 import { Type, type Static } from '@sinclair/typebox';
-import { Name, nullable, Timestamp } from '#kernel/schema';
+import { Name, nullable, oneOf, Timestamp } from '#kernel/schema';
 
-export const ServiceStatus = Type.Union(
-  ['empty', 'deploying', 'running', 'degraded', 'down'].map((status) => Type.Literal(status)),
-  { description: 'empty: no release yet; degraded: fewer replicas run than wanted; down: none runs' },
-);
+export const ServiceStatus = oneOf(['empty', 'deploying', 'running', 'degraded', 'down', 'stopped'], {
+  description:
+    'empty: no release yet; deploying: an operation is changing it; degraded: fewer replicas run than wanted; down: none runs; stopped: scaled to 0',
+});
 
 /** What a user can set on a service. */
 export const ServiceSettings = {
   replicas: Type.Integer({ minimum: 0, maximum: 1000, description: 'desired replica count' }),
-  health_path: nullable(Type.String({ pattern: '^/[\\x21-\\x7e]{0,255}$', description: 'path that must answer 2xx or 3xx; null probes TCP only' })),
+  health_path: nullable(
+    Type.String({
+      pattern: '^/[\\x21-\\x7e]{0,255}$',
+      description: 'path that must answer 2xx or 3xx; null probes TCP only',
+    }),
+  ),
   health_timeout_seconds: Type.Integer({ minimum: 1, maximum: 600 }),
   drain_seconds: Type.Integer({ minimum: 0, maximum: 300, description: 'time that in-flight requests have to end' }),
   memory_mb: Type.Integer({ minimum: 16, maximum: 1_048_576, description: 'memory limit of one replica in MiB' }),
   cpus: Type.Number({ minimum: 0.05, maximum: 256, description: 'CPU limit of one replica in cores' }),
-  protocol: Type.Union([Type.Literal('http'), Type.Literal('h2c')], { description: 'h2c: HTTP/2 without TLS to the app, for gRPC' }),
+  protocol: oneOf(['http', 'h2c'], { description: 'h2c: HTTP/2 without TLS to the app, for gRPC' }),
 };
 
 export const ServiceSchema = Type.Object({
@@ -34,7 +39,7 @@ export const ReplicaSchema = Type.Object({
   name: Type.String(),
   release: Type.String(),
   slot: Type.Integer({ description: 'number of the replica within its service, from 1' }),
-  state: Type.Union(['starting', 'live', 'draining', 'exited'].map((state) => Type.Literal(state))),
+  state: oneOf(['starting', 'live', 'draining', 'exited']),
   running: Type.Boolean(),
   restarts: Type.Integer(),
   exit_code: nullable(Type.Integer()),
@@ -45,12 +50,25 @@ export const ReplicaSchema = Type.Object({
   cpu: nullable(Type.Number({ description: 'share of one core' })),
 });
 
-export const ServiceDetailSchema = Type.Composite([ServiceSchema, Type.Object({ replica_states: Type.Array(ReplicaSchema) })]);
+export const ServiceDetailSchema = Type.Composite([
+  ServiceSchema,
+  Type.Object({ replica_states: Type.Array(ReplicaSchema) }),
+]);
 
 /** Body of `scaleService`: the replica count, the settings, or both; at least one. */
-export const ScaleServiceBody = Type.Partial(Type.Object(ServiceSettings), { additionalProperties: false, minProperties: 1 });
+export const ScaleServiceBody = Type.Partial(Type.Object(ServiceSettings), {
+  additionalProperties: false,
+  minProperties: 1,
+});
 
-export const RollbackBody = Type.Object({ release: Type.Optional(Type.String({ description: 'id of the release to go back to; the previous one when omitted' })) }, { additionalProperties: false });
+export const RollbackBody = Type.Object(
+  {
+    release: Type.Optional(
+      Type.String({ description: 'id of the release to go back to; the previous one when omitted' }),
+    ),
+  },
+  { additionalProperties: false },
+);
 
 export type Service = Static<typeof ServiceSchema>;
 export type ServiceDetail = Static<typeof ServiceDetailSchema>;
