@@ -12,7 +12,7 @@ import type { ServiceLogs } from '#modules/logs';
 import type { OperationStore } from '#modules/operations';
 import type { ProjectStore } from '#modules/projects';
 import type { ReleaseStore } from '#modules/releases';
-import type { ServiceStore } from '#modules/services';
+import type { Liveness, ServiceStore } from '#modules/services';
 
 /** What the deploy pipeline works with. */
 export interface DeployDeps {
@@ -32,5 +32,7 @@ export interface DeployDeps {
   operations: OperationStore;
   env: Pick<Env, 'resolve' | 'secretValues'>;
   events: Pick<Events, 'emit'>;
+  /** Which live replicas run right now. */
+  liveness: Liveness;
   logs: Pick<ServiceLogs, 'attach' | 'detach' | 'remove'>;
 }

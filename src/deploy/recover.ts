@@ -94,11 +94,18 @@ export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery =
     for (const row of rows) {
       try {
         await runtime.start(row.container_id);
+        deps.liveness.set(row.container_id, true);
         log.info('started a live replica that was stopped', { replica: row.name });
       } catch (error) {
+        deps.liveness.set(row.container_id, false);
         log.warn('cannot start a live replica', { replica: row.name, reason: messageOf(error) });
       }
     }
+  };
+
+  const noteLiveness = (repair: Repair): void => {
+    const stopped = new Set(repair.stopped.map((row) => row.container_id));
+    for (const row of services.replicas.all()) deps.liveness.set(row.container_id, !stopped.has(row.container_id));
   };
 
   return {
@@ -107,6 +114,7 @@ export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery =
       for (const id of repair.orphans) await runtime.remove(id);
       await replicas.discard(repair.discard);
       for (const row of repair.lost) services.replicas.remove(row.container_id);
+      noteLiveness(repair);
       await startStopped(repair.stopped);
       await removeStrayNetworks();
       await removeStrayFiles();
@@ -116,6 +124,7 @@ export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery =
     },
     heal: async () => {
       const repair = planRepair(services.replicas.all(), await containers());
+      noteLiveness(repair);
       await startStopped(repair.stopped);
       for (const row of repair.lost) services.replicas.remove(row.container_id);
       return services

@@ -50,9 +50,12 @@ export const createWatcher = (deps: DeployDeps): Watcher => {
     const row = deps.services.replicas.get(event.containerId);
     if (event.action === 'destroy') {
       exits.delete(event.containerId);
+      deps.liveness.forget(event.containerId);
       killedForMemory.delete(event.containerId);
     }
     if (row === undefined || row.state !== 'live') return;
+    if (event.action === 'die' || event.action === 'start')
+      deps.liveness.set(row.container_id, event.action === 'start');
     if (event.action === 'oom') killedForMemory.add(row.container_id);
     else if (event.action === 'die') onDie(row, event);
     else if (event.action === 'start' && (exits.get(row.container_id)?.length ?? LOOP_EXITS) < LOOP_EXITS)
