@@ -40,6 +40,7 @@ const dial = <T>(docker: Docker, { method, path, query, file, signal }: Request,
 
 /** One message of a stream of Docker's progress. */
 export interface ProgressMessage {
+  /** The kind of `aux`, or the layer that `status` is about. */
   id?: string;
   status?: string;
   aux?: unknown;

@@ -1,0 +1,127 @@
+import { createConnection } from '#engines/runtime/connection';
+import type { Runtime } from '#engines/runtime/port';
+import type { Clock } from '#kernel/clock';
+import { invalidInput } from '#kernel/errors';
+import type { Log } from '#kernel/log';
+import { createRegistryApi } from './api.ts';
+import { dataDir, type RegistryPlace } from './container.ts';
+import { createGate } from './gate.ts';
+import { createLifecycle } from './lifecycle.ts';
+import type { PushedImage, PushRequest, Registry } from './port.ts';
+import { pushByEngine, pushFailed } from './push.ts';
+import { createRegistryStorage } from './storage.ts';
+
+export interface DockerRegistryOptions {
+  socketPath: string;
+  runtime: Runtime;
+  place: RegistryPlace;
+  clock: Clock;
+  log: Log;
+}
+
+export interface DockerRegistry extends Registry {
+  /**
+   * Pushes a base image once, as `base/<name>`, so that apps on top of it share its layers instead of compressing and
+   * uploading them again. Does nothing when it is there.
+   */
+  seed(localRef: string, signal: AbortSignal): Promise<void>;
+}
+
+/** The `registry:3` container on the host's loopback, pushed to through Docker. */
+export const createDockerRegistry = (options: DockerRegistryOptions): DockerRegistry => {
+  const { runtime, place, clock, log } = options;
+  const connection = createConnection(options);
+  const api = createRegistryApi(place.port);
+  const storage = createRegistryStorage(dataDir(place.dir));
+  const lifecycle = createLifecycle({ runtime, api, place, clock });
+  const gate = createGate();
+
+  const nameOf = (repository: string): string => `127.0.0.1:${place.port}/${checked(repository)}`;
+  const reference = (repository: string, digest: string): string => `${nameOf(repository)}@${digest}`;
+
+  const pushNow = async ({ localRef, repository, signal, onLog }: PushRequest): Promise<PushedImage> => {
+    const name = nameOf(repository);
+    if (!(await api.answers())) await lifecycle.ensure();
+    const tag = await imageTag(runtime, localRef);
+    await runtime.tagImage(localRef, `${name}:${tag}`);
+    const digest = await pushByEngine(connection, clock, { name, tag, signal, onLog });
+    return { digest, sizeBytes: await api.imageBytes(repository, digest) };
+  };
+
+  const push = (request: PushRequest): Promise<PushedImage> =>
+    gate.shared(async () => {
+      try {
+        return await pushNow(request);
+      } catch (thrown) {
+        if (request.signal.aborted) throw request.signal.reason;
+        throw pushFailed(request.repository, thrown);
+      }
+    }, request.signal);
+
+  /** Takes away the names that a push gave the image in Docker; layers go when nothing else uses them. */
+  const forgetLocally = async (repository: string, digest: string): Promise<void> => {
+    const image = await runtime.inspectImage(reference(repository, digest));
+    if (image === undefined) return;
+    await runtime.removeImage(`${nameOf(repository)}:${tagOf(image.id)}`);
+    await runtime.removeImage(reference(repository, digest));
+  };
+
+  return {
+    ensure: () => lifecycle.ensure(),
+    push,
+    reference,
+    exists: async (repository, digest) => (await api.resolve(checked(repository), digest)) !== undefined,
+    remove: (repository, digest) =>
+      gate.shared(async () => {
+        await api.remove(checked(repository), digest);
+        await forgetLocally(repository, digest);
+      }),
+    removeRepository: (repository) =>
+      gate.alone(async () => {
+        for (const digest of await storage.digests(checked(repository))) await forgetLocally(repository, digest);
+        await storage.dropRepository(repository);
+      }),
+    collectGarbage: () =>
+      gate.alone(async () => {
+        if (await storage.isEmpty()) return;
+        const before = await storage.diskBytes();
+        await lifecycle.collect();
+        log.info('collected the garbage of the image registry', { freedBytes: before - (await storage.diskBytes()) });
+      }),
+    diskBytes: () => storage.diskBytes(),
+    seed: async (localRef, signal) => {
+      const repository = `base/${baseName(localRef)}`;
+      const known = await api.resolve(repository, await imageTag(runtime, localRef));
+      if (known !== undefined) return;
+      const { digest } = await push({ localRef, repository, signal, onLog: () => undefined });
+      const stale = (await storage.digests(repository)).filter((each) => each !== digest);
+      for (const each of stale) await gate.shared(() => api.remove(repository, each));
+    },
+  };
+};
+
+/** A name of its own for every image, so that no push takes the tag away from an older release. */
+const imageTag = async (runtime: Runtime, localRef: string): Promise<string> => {
+  const image = await runtime.inspectImage(localRef);
+  if (image === undefined) throw invalidInput(`there is no local image ${localRef}`, 'build it first');
+  return tagOf(image.id);
+};
+
+const tagOf = (imageId: string): string => imageId.replace(/^sha256:/, '').slice(0, 24);
+
+/** `node:24-slim` → `node-24-slim`. */
+const baseName = (localRef: string): string =>
+  localRef
+    .toLowerCase()
+    .replace(/@.*$/, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+
+// Names come validated; what goes into a path and a URL is checked here again all the same.
+const checked = (repository: string): string => {
+  if (/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\/[a-z0-9]+(?:-[a-z0-9]+)*)*$/.test(repository)) return repository;
+  throw invalidInput(
+    'a repository of the image registry has an invalid name',
+    'use lower-case letters, digits and dashes',
+  );
+};

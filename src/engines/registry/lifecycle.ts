@@ -1,0 +1,125 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import type { ContainerSpec, Runtime } from '#engines/runtime/port';
+import type { Clock } from '#kernel/clock';
+import { BerthError } from '#kernel/errors';
+import type { RegistryApi } from './api.ts';
+import {
+  collectorSpec,
+  configDir,
+  dataDir,
+  type RegistryPlace,
+  registryConfig,
+  registrySpec,
+  ROLE_LABEL,
+  SPEC_LABEL,
+} from './container.ts';
+
+const START_DEADLINE_MS = 30_000;
+const COLLECT_DEADLINE_MS = 30 * 60_000;
+const POLL_MS = 50;
+
+export interface LifecycleOptions {
+  runtime: Runtime;
+  api: RegistryApi;
+  place: RegistryPlace;
+  clock: Clock;
+}
+
+/** The registry's container, and that of its collector. */
+export interface Lifecycle {
+  ensure(): Promise<void>;
+  /** Runs the collector to its end. */
+  collect(): Promise<void>;
+}
+
+export const createLifecycle = (options: LifecycleOptions): Lifecycle => {
+  let ensuring: Promise<void> | undefined;
+  return {
+    ensure: async () => {
+      ensuring ??= ensure(options).finally(() => {
+        ensuring = undefined;
+      });
+      await ensuring;
+    },
+    collect: () => collect(options),
+  };
+};
+
+const ensure = async (options: LifecycleOptions): Promise<void> => {
+  const { runtime, place } = options;
+  const spec = registrySpec(place);
+  await mkdir(dataDir(place.dir), { recursive: true, mode: 0o700 });
+  await writeConfig(place.dir);
+  await runtime.ensureNetwork(place.network);
+  // A collector that outlived its berth must not work beside new pushes.
+  await removeAll(options, 'registry-collector', () => true);
+  await removeAll(options, 'registry', (labels) => labels[SPEC_LABEL] !== spec.labels[SPEC_LABEL]);
+  const [present] = await runtime.list({ ...place.labels, [ROLE_LABEL]: 'registry' });
+  if (present === undefined) await createAndStart(options, spec);
+  else if (!present.running) await runtime.start(present.id);
+  await untilAnswers(options);
+};
+
+const createAndStart = async ({ runtime }: LifecycleOptions, spec: ContainerSpec): Promise<string> => {
+  await runtime.ensureImage(spec.image);
+  const { id } = await runtime.create(spec);
+  await runtime.start(id);
+  return id;
+};
+
+const removeAll = async (
+  { runtime, place }: LifecycleOptions,
+  role: string,
+  isStale: (labels: Record<string, string>) => boolean,
+): Promise<void> => {
+  for (const { id, labels } of await runtime.list({ ...place.labels, [ROLE_LABEL]: role })) {
+    if (isStale(labels)) await runtime.remove(id);
+  }
+};
+
+const writeConfig = async (dir: string): Promise<void> => {
+  const file = `${configDir(dir)}/config.yml`;
+  await mkdir(configDir(dir), { recursive: true, mode: 0o700 });
+  const present = await readFile(file, 'utf8').catch(() => undefined);
+  if (present !== registryConfig()) await writeFile(file, registryConfig(), { mode: 0o600 });
+};
+
+const untilAnswers = async ({ api, clock }: LifecycleOptions): Promise<void> => {
+  const begun = clock.monotonic();
+  while (!(await api.answers())) {
+    if (clock.monotonic() - begun > START_DEADLINE_MS) {
+      throw unwell(`the image registry did not start within ${START_DEADLINE_MS / 1000} s`);
+    }
+    await clock.sleep(POLL_MS);
+  }
+};
+
+const collect = async (options: LifecycleOptions): Promise<void> => {
+  const { runtime, clock } = options;
+  await removeAll(options, 'registry-collector', () => true);
+  const id = await createAndStart(options, collectorSpec(options.place));
+  try {
+    const begun = clock.monotonic();
+    for (;;) {
+      const state = await runtime.inspect(id);
+      if (state === undefined) throw unwell('the collector of the image registry vanished');
+      if (state.status === 'exited' || state.status === 'dead') {
+        if (state.exitCode !== 0) throw unwell(`the collection failed: ${await lastLines(runtime, id)}`);
+        return;
+      }
+      if (clock.monotonic() - begun > COLLECT_DEADLINE_MS) throw unwell('the collection takes too long');
+      await clock.sleep(POLL_MS);
+    }
+  } finally {
+    await runtime.remove(id);
+  }
+};
+
+const lastLines = async (runtime: Runtime, id: string): Promise<string> => {
+  const lines: string[] = [];
+  for await (const { line } of runtime.logs(id, { follow: false, tail: 5 })) lines.push(line);
+  return lines.join(' / ');
+};
+
+const unwell = (message: string): BerthError =>
+  new BerthError('INTERNAL_ERROR', message, { hint: 'retry; if it persists, see: berth doctor', retryable: true });
