@@ -1,10 +1,14 @@
 import type { Ctx } from '#kernel/ctx';
 import { BerthError } from '#kernel/errors';
+import type { RouteEntry } from './route-table.ts';
 import type { Streams } from './streams.ts';
 
 /** What the guard found out about a request. */
 export interface RequestState {
   ctx: Ctx;
+  entry: RouteEntry;
+  /** SHA-256 of the JSON body, once it was read. */
+  bodyDigest?: string;
   /** The client's address; the proxy's word counts only with the proxy's secret. */
   address: () => string;
   streams: Streams;

@@ -16,7 +16,11 @@ export const TokenSchema = Type.Object({
 
 export const CreateTokenBody = Type.Object(
   {
-    principal: Type.String({ minLength: 1, maxLength: 100, pattern: '^[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$' }),
+    principal: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      pattern: '^[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$',
+    }),
     capabilities: Type.Array(CapabilitySchema, { minItems: 1, uniqueItems: true }),
     projects: Type.Array(ProjectScope, { minItems: 1, maxItems: 200, uniqueItems: true }),
     expires_at: Type.Optional(nullable(Timestamp)),
@@ -30,3 +34,9 @@ export const CreateTokenReply = Type.Composite([
 ]);
 
 export type Token = Static<typeof TokenSchema>;
+
+export const RevokeTokenReply = Type.Composite([TokenSchema, Type.Object({ revoked_at: Timestamp })]);
+
+export type CreateToken = Static<typeof CreateTokenBody>;
+export type CreatedToken = Static<typeof CreateTokenReply>;
+export type RevokedToken = Static<typeof RevokeTokenReply>;

@@ -1,0 +1,42 @@
+import type { Actor } from '#kernel/ctx';
+import { BerthError } from '#kernel/errors';
+import type { Bucket } from './limits.ts';
+
+/** A token that was recognised. */
+export interface Session {
+  actor: Actor;
+  /** How many requests it may still send. */
+  bucket: Bucket;
+}
+
+export interface Authenticator {
+  /** Undefined for a secret that is unknown, revoked or expired. */
+  authenticate(secret: string): Session | undefined;
+  /** Throws QUOTA_EXCEEDED past the token's limit. */
+  countRequest(session: Session): void;
+}
+
+/** Who calls public routes. */
+export const PUBLIC_ACTOR: Actor = {
+  tokenId: 'public',
+  principal: 'anonymous',
+  capabilities: [],
+  projects: [],
+  expiresAt: null,
+};
+
+const SCHEME = /^bearer +([\x21-\x7e]{1,200})$/i;
+
+/** The secret of `Authorization: Bearer <secret>`; UNAUTHENTICATED without one. */
+export const readBearer = (request: Request): string => {
+  const header = request.headers.get('authorization');
+  const secret = header === null ? undefined : SCHEME.exec(header)?.[1];
+  if (secret !== undefined) return secret;
+  throw new BerthError(
+    'UNAUTHENTICATED',
+    header === null ? 'no bearer token' : 'the Authorization header is no bearer token',
+    {
+      hint: 'send the header "Authorization: Bearer <token>"',
+    },
+  );
+};

@@ -1,0 +1,127 @@
+import type { Ctx } from '#kernel/ctx';
+import { BerthError, invalidInput, notFound } from '#kernel/errors';
+import { requireCapability, requireProject } from '#kernel/scope';
+import { MAX_JSON_BYTES, bodyTooLarge } from './body.ts';
+import { setState, type RequestState } from './context.ts';
+import { readFlags } from './flags.ts';
+import { tooMany, type MinuteLimit } from './limits.ts';
+import { createRouteTable, type DeclaredRoute, type RouteMatch, type RouteTable } from './route-table.ts';
+import type { Streams } from './streams.ts';
+import { PUBLIC_ACTOR, readBearer, type Authenticator, type Session } from './bearer.ts';
+
+export interface GuardDeps {
+  authenticator: Authenticator;
+  /** Failed attempts per client address. */
+  attempts: MinuteLimit;
+  addressOf: (request: Request) => string;
+  streams: Streams;
+  newRequestId: () => string;
+  onFault: RequestState['onFault'];
+}
+
+/** The part of the framework's context that the guard needs. */
+export interface GuardContext {
+  request: Request;
+  /** The path as the framework's router will read it. */
+  path: string;
+  set: { headers: Record<string, string | number | string[]> };
+}
+
+/** The one place where requests are let in. */
+export interface Guard {
+  /** Reads the assembled app's routes. */
+  load(routes: readonly DeclaredRoute[]): RouteTable;
+  /** Runs before anything else sees the request; throws what the caller gets. */
+  onRequest(context: GuardContext): Response | undefined;
+}
+
+export const createGuard = (deps: GuardDeps): Guard => {
+  let table: RouteTable = createRouteTable([]);
+  return {
+    load: (routes) => {
+      table = createRouteTable(routes);
+      return table;
+    },
+    onRequest: (context) => {
+      const { request, path } = context;
+      const requestId = deps.newRequestId();
+      context.set.headers['x-request-id'] = requestId;
+      const match = table.find(request.method === 'HEAD' ? 'GET' : request.method, path);
+      if (match === undefined) return refuseUnknown(deps, table, context);
+      const session = match.entry.meta.capability === 'public' ? undefined : authenticate(deps, request);
+      setState(request, admit(deps, { request, match, session, requestId }));
+      return undefined;
+    },
+  };
+};
+
+interface Admission {
+  request: Request;
+  match: RouteMatch;
+  session: Session | undefined;
+  requestId: string;
+}
+
+const admit = (deps: GuardDeps, { request, match, session, requestId }: Admission): RequestState => {
+  const { entry, params } = match;
+  const actor = session?.actor ?? PUBLIC_ACTOR;
+  const { capability } = entry.meta;
+  if (capability !== 'public' && capability !== 'any') requireCapability(actor, capability);
+  for (const name in params) if (params[name] === null) throw malformedPath();
+  const { project } = params;
+  if (project !== undefined) requireProject(actor, project);
+  if (request.method === 'HEAD' && entry.meta.stream) throw wrongMethod('HEAD', ['GET']);
+  const { dryRun } = readFlags(entry, request);
+  if (entry.mutates && !entry.meta.upload) checkLength(request);
+  const ctx: Ctx = { actor, requestId, dryRun };
+  return { ctx, entry, address: () => deps.addressOf(request), streams: deps.streams, onFault: deps.onFault };
+};
+
+const authenticate = (deps: GuardDeps, request: Request): Session => {
+  const secret = readBearer(request);
+  const session = deps.authenticator.authenticate(secret);
+  if (session !== undefined) {
+    deps.authenticator.countRequest(session);
+    return session;
+  }
+  const address = deps.addressOf(request);
+  const waitMs = deps.attempts.waitMs(address);
+  if (waitMs > 0) throw tooMany('too many requests with invalid tokens from this address', waitMs);
+  deps.attempts.count(address);
+  throw new BerthError('UNAUTHENTICATED', 'the bearer token is not valid: unknown, revoked or expired', {
+    hint: 'send a valid token as "Authorization: Bearer <token>"; ask an admin for a new one',
+  });
+};
+
+/** Outside of `/v1` nothing is secret about which paths there are; inside, only token holders learn it. */
+const refuseUnknown = (deps: GuardDeps, table: RouteTable, context: GuardContext): Response => {
+  const { request, path } = context;
+  if (path === '/v1' || path.startsWith('/v1/')) authenticate(deps, request);
+  const methods = table.methodsOf(path);
+  if (methods.length === 0) {
+    throw notFound(
+      `no such path: ${path.slice(0, 200)}`,
+      'see GET /v1/openapi for all paths, or /skill.md for a guide',
+    );
+  }
+  context.set.headers['allow'] = allowOf(methods);
+  if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: { allow: allowOf(methods) } });
+  throw wrongMethod(request.method, methods);
+};
+
+const allowOf = (methods: readonly string[]): string =>
+  [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
+
+const wrongMethod = (method: string, methods: readonly string[]): BerthError =>
+  new BerthError('INVALID_INPUT', `this path does not take ${method.slice(0, 20)}`, {
+    hint: `use ${methods.join(' or ')}`,
+    httpStatus: 405,
+  });
+
+const malformedPath = (): BerthError =>
+  invalidInput('the path is not valid percent-encoded UTF-8', 'encode path segments as UTF-8, or use plain names');
+
+const checkLength = (request: Request): void => {
+  const length = request.headers.get('content-length');
+  if (length !== null && Number(length) > MAX_JSON_BYTES) throw bodyTooLarge();
+};

@@ -1,0 +1,60 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia, status } from 'elysia';
+import { ctxOf } from '#http/context';
+import { ListQuery, listReply, pageOf } from '#http/list';
+import { route } from '#http/route';
+import { DryRunSchema, listOf, type DryRun } from '#kernel/schema';
+import { CreateTokenBody, CreateTokenReply, RevokeTokenReply, TokenSchema, type CreatedToken } from './model.ts';
+import type { Tokens } from './service.ts';
+
+const TokenPath = Type.Object({
+  id: Type.String({ pattern: '^tok_[0-9a-z]{20}$', description: 'id of a token, tok_…' }),
+});
+
+export const tokensRoutes = ({ tokens }: { tokens: Tokens }) =>
+  new Elysia()
+    .post('/v1/tokens', ({ request, body }) => createdOr(tokens.createToken(ctxOf(request), body)), {
+      body: CreateTokenBody,
+      response: { 200: DryRunSchema, 201: CreateTokenReply },
+      ...route({
+        operationId: 'createToken',
+        capability: 'manage_tokens',
+        tag: 'tokens',
+        summary: 'Mint a scoped token; its secret is returned exactly once',
+        description:
+          'Never beyond the issuer: only capabilities and projects that it has itself, and no later expiry. Every call makes a new token; with an `Idempotency-Key` a repetition is a CONFLICT that names the token, because the secret is not kept.',
+        errors: ['NOT_FOUND', 'CONFLICT'],
+        dryRun: true,
+      }),
+    })
+    .get(
+      '/v1/tokens',
+      ({ request, query }) => {
+        const page = pageOf(query);
+        return listReply('tokens', tokens.listTokens(ctxOf(request), page), (token) => token.id, page);
+      },
+      {
+        query: ListQuery,
+        response: { 200: listOf('tokens', TokenSchema) },
+        ...route({
+          operationId: 'listTokens',
+          capability: 'admin',
+          tag: 'tokens',
+          summary: 'List tokens, newest first',
+        }),
+      },
+    )
+    .delete('/v1/tokens/:id', ({ request, params }) => tokens.revokeToken(ctxOf(request), params.id), {
+      params: TokenPath,
+      response: { 200: Type.Union([RevokeTokenReply, DryRunSchema]) },
+      ...route({
+        operationId: 'revokeToken',
+        capability: 'admin',
+        tag: 'tokens',
+        summary: 'Revoke a token, at once, with its open streams',
+        errors: ['NOT_FOUND', 'CONFLICT'],
+        dryRun: true,
+      }),
+    });
+
+const createdOr = (reply: CreatedToken | DryRun) => ('secret' in reply ? status(201, reply) : reply);

@@ -1,0 +1,152 @@
+import { isoTime, type Clock } from '#kernel/clock';
+import { SYSTEM_ACTOR, type Actor, type Ctx } from '#kernel/ctx';
+import { conflict, notFound } from '#kernel/errors';
+import type { NewId } from '#kernel/ids';
+import { dryRun, type DryRun, type Page } from '#kernel/schema';
+import { requireCapability } from '#kernel/scope';
+import type { Database } from 'bun:sqlite';
+import { createAuthenticator, type TokenAuthenticator } from './authenticator.ts';
+import { requireGrantable } from './grants.ts';
+import type { CreatedToken, CreateToken, RevokedToken, Token } from './model.ts';
+import { hashSecret, newSecret } from './secret.ts';
+import { createTokenStore, type TokenRow } from './store.ts';
+
+/** The verbs on tokens. */
+export interface Tokens {
+  createToken(ctx: Ctx, wanted: CreateToken): CreatedToken | DryRun;
+  /** Newest first; at most `page.limit + 1`. */
+  listTokens(ctx: Ctx, page: Page): Token[];
+  /** Takes effect before it returns, for open streams too. Revoking again changes nothing. */
+  revokeToken(ctx: Ctx, id: string): RevokedToken | DryRun;
+  /** The secret of the first admin token, on the first start; undefined on later ones. */
+  bootstrap(): string | undefined;
+  authenticator: TokenAuthenticator;
+  /** Writes down what is only in memory. */
+  stop(): void;
+}
+
+export interface TokenEvent {
+  project: string;
+  kind: 'token.created' | 'token.revoked';
+  actor: string;
+  data: Record<string, unknown>;
+}
+
+export interface TokensDeps {
+  db: Database;
+  clock: Clock;
+  newId: NewId;
+  /** Requests a token may send in a minute; 0 for no limit. */
+  rateLimitPerMinute: number;
+  /** Records an event, within the transaction under way. */
+  emit: (event: TokenEvent) => void;
+  /** Ends what a token has open. */
+  onRevoked: (tokenId: string) => void;
+}
+
+export const createTokens = (deps: TokensDeps): Tokens => {
+  const { db, clock, newId } = deps;
+  const store = createTokenStore(db);
+  const authenticator = createAuthenticator(store, clock, deps.rateLimitPerMinute);
+
+  const view = (row: TokenRow): Token => tokenView(row, authenticator.usedAt(row.id) ?? row.last_used_at);
+  const emitFor = (row: TokenRow, kind: TokenEvent['kind'], actor: Actor): void => {
+    const data = { token: row.id, principal: row.principal, capabilities: row.capabilities };
+    for (const project of row.projects) if (project !== '*') deps.emit({ project, kind, actor: actor.principal, data });
+  };
+  const mint = (issuer: Actor, wanted: CreateToken, expiresAt: number | null): { row: TokenRow; secret: string } => {
+    const id = newId('tok');
+    const secret = newSecret(id);
+    const row: TokenRow = {
+      id,
+      principal: wanted.principal,
+      secret_hash: hashSecret(secret),
+      capabilities: wanted.capabilities,
+      projects: wanted.projects,
+      created_at: clock.now(),
+      created_by: issuer.principal,
+      last_used_at: null,
+      expires_at: expiresAt,
+      revoked_at: null,
+    };
+    db.transaction(() => {
+      store.insert(row);
+      emitFor(row, 'token.created', issuer);
+    }).immediate();
+    return { row, secret };
+  };
+
+  return {
+    authenticator,
+    createToken: (ctx, wanted) => {
+      requireCapability(ctx.actor, 'manage_tokens');
+      const { expiresAt } = requireGrantable(ctx.actor, wanted, clock.now());
+      if (ctx.dryRun) {
+        return dryRun(`create a token for ${wanted.principal}`, [
+          {
+            action: 'create',
+            resource: 'token',
+            name: wanted.principal,
+            capabilities: wanted.capabilities,
+            projects: wanted.projects,
+          },
+        ]);
+      }
+      const { row, secret } = mint(ctx.actor, wanted, expiresAt);
+      return { ...view(row), secret, created: true };
+    },
+    listTokens: (ctx, page) => {
+      requireCapability(ctx.actor, 'admin');
+      return store.list(page).map(view);
+    },
+    revokeToken: (ctx, id) => {
+      requireCapability(ctx.actor, 'admin');
+      const row = store.get(id);
+      if (row === undefined) throw notFound(`no token "${id}"`, 'list tokens with GET /v1/tokens');
+      if (ctx.dryRun) return revocationPlan(row);
+      if (row.revoked_at !== null) return { ...view(row), revoked_at: isoTime(row.revoked_at) };
+      const now = clock.now();
+      db.transaction(() => {
+        requireAnotherAdmin(store.lastingAdmins(), id);
+        store.revoke(id, now);
+        emitFor(row, 'token.revoked', ctx.actor);
+      }).immediate();
+      authenticator.forget(id);
+      deps.onRevoked(id);
+      return { ...view(row), revoked_at: isoTime(now) };
+    },
+    bootstrap: () => {
+      if (store.count() > 0) return undefined;
+      const wanted: CreateToken = { principal: 'admin', capabilities: ['admin'], projects: ['*'] };
+      return mint(SYSTEM_ACTOR, wanted, null).secret;
+    },
+    stop: () => authenticator.flush(),
+  };
+};
+
+/** Without one nobody could ever administer this server again. */
+const requireAnotherAdmin = (admins: readonly string[], id: string): void => {
+  if (admins.length === 1 && admins[0] === id) {
+    throw conflict(
+      'this is the last admin token without an expiry',
+      'create another with POST /v1/tokens {"principal":"…","capabilities":["admin"],"projects":["*"]}, then revoke this one with it',
+    );
+  }
+};
+
+const revocationPlan = (row: TokenRow): DryRun =>
+  dryRun(
+    row.revoked_at === null ? `revoke token ${row.id} of ${row.principal}` : `token ${row.id} is revoked already`,
+    row.revoked_at === null ? [{ action: 'delete', resource: 'token', name: row.id }] : [],
+  );
+
+const tokenView = (row: TokenRow, lastUsedAt: number | null): Token => ({
+  id: row.id,
+  principal: row.principal,
+  capabilities: row.capabilities,
+  projects: row.projects,
+  created_at: isoTime(row.created_at),
+  created_by: row.created_by,
+  last_used_at: lastUsedAt === null ? null : isoTime(lastUsedAt),
+  expires_at: row.expires_at === null ? null : isoTime(row.expires_at),
+});
