@@ -1,0 +1,107 @@
+import { BerthError, invalidInput } from '#kernel/errors';
+import { readProcfile } from './overrides-procfile.ts';
+import { type Overrides, readOverrides } from './overrides.ts';
+import type { Plan } from './plan.ts';
+import { PROVIDERS } from './providers/index.ts';
+import type { Notes, Provider } from './providers/provider.ts';
+import { nearest } from './providers/support/nearest.ts';
+import { safePath } from './dockerfile-text.ts';
+import { Dir, type SourceTree } from './source-tree.ts';
+
+export interface PlanOptions {
+  /** The project's variables: `BERTH_*` overrides, and the names that registries' settings refer to. */
+  projectEnv: Record<string, string>;
+  /** What an earlier plan of this service asked to remember. */
+  remembered: Record<string, string>;
+  serviceName: string;
+}
+
+/** Decides how an upload is built and run. Pure: the same tree and options give the same plan. */
+export const planBuild = (tree: SourceTree, options: PlanOptions): Plan => {
+  const repo = new Dir(tree);
+  const overrides = readOverrides(repo, options.projectEnv, options.serviceName);
+  const app = appFolder(repo, overrides);
+  const notes: Notes = { decisions: [], warnings: [], versions: [] };
+  const provider = chooseProvider(app, overrides, notes);
+  return provider.plan({ app, repo, overrides, procfile: readProcfile(app), notes, ...options });
+};
+
+const appFolder = (repo: Dir, { root }: Overrides): Dir => {
+  const path = (root ?? '').replace(/^(\.?\/)+|\/+$/g, '').replace(/^\.$/, '');
+  if (path === '') return repo;
+  if (repo.hasDir(path)) return repo.dir(safePath(path));
+  const folders = repo.entries().filter((name) => name.endsWith('/'));
+  throw invalidInput(
+    `root names ${JSON.stringify(path)}, which is no folder of the source`,
+    folders.length === 0
+      ? 'the source has no folders: remove root'
+      : `folders there: ${folders.slice(0, 20).join(' ')}`,
+  );
+};
+
+const chooseProvider = (app: Dir, overrides: Overrides, notes: Notes): Provider => {
+  if (overrides.provider !== undefined) return namedProvider(overrides.provider, notes);
+  if (app.files().length === 0) throw noProvider(app);
+  const found = PROVIDERS.flatMap((provider) => {
+    const strength = provider.detect(app);
+    return strength === null ? [] : [{ provider, strength }];
+  });
+  const first = found.find(({ strength }) => strength === 'strong') ?? found[0];
+  if (!first) throw noProvider(app);
+  const others = found.filter(
+    ({ provider }) => provider !== first.provider && !['static', 'shell'].includes(provider.name),
+  );
+  if (others.length > 0 && first.provider.name !== 'dockerfile') {
+    const names = others.map(({ provider }) => provider.name).join(', ');
+    notes.warnings.push(
+      `this looks like ${names} too: set provider in the [build] table of berth.toml if ${first.provider.name} is wrong`,
+    );
+  }
+  return first.provider;
+};
+
+const namedProvider = (name: string, notes: Notes): Provider => {
+  const provider = PROVIDERS.find(
+    (candidate) => candidate.name === name || (name === 'bun' && candidate.name === 'node'),
+  );
+  if (provider) {
+    notes.decisions.push(`provider ${name}: set by [build] provider`);
+    return provider;
+  }
+  const names = PROVIDERS.map((candidate) => candidate.name);
+  throw invalidInput(
+    `there is no provider called ${JSON.stringify(name.slice(0, 60))}`,
+    `providers: ${names.join(', ')}`,
+  );
+};
+
+const WAYS_OUT = 'add a Dockerfile at the source root, or set provider and start in the [build] table of berth.toml';
+
+const noProvider = (app: Dir): BerthError => {
+  const entries = app.entries();
+  const markers = [...new Set(PROVIDERS.flatMap((provider) => provider.markers))];
+  const seen = entries.length === 0 ? 'the source is empty' : `seen: ${listed(entries)}`;
+  const hint = `${nearMiss(app, markers) ?? ''}${WAYS_OUT}. ${seen}. Looked for: ${markers.join(', ')}`;
+  return new BerthError('NO_PROVIDER_DETECTED', 'nothing in the source says how to build it', { hint });
+};
+
+const listed = (names: string[]): string => {
+  const shown = names.slice(0, 15).map((name) => JSON.stringify(name.slice(0, 60)).slice(1, -1));
+  return `${shown.join(', ')}${names.length > 15 ? `, and ${names.length - 15} more` : ''}`;
+};
+
+/** A manifest one folder down, or a name that is a slip of the pen away from a marker. */
+const nearMiss = (app: Dir, markers: string[]): string | undefined => {
+  const entries = app.entries();
+  for (const folder of entries.filter((name) => name.endsWith('/'))) {
+    const inside = app.dir(folder.slice(0, -1)).entries();
+    const marker = inside.find((name) => markers.includes(name) && name !== 'index.html');
+    if (marker !== undefined)
+      return `${folder}${marker} is one folder down: set root = "${folder.slice(0, -1)}" in the [build] table of berth.toml, or deploy that folder. Else `;
+  }
+  for (const name of entries) {
+    const close = nearest(name, markers, 2) ?? markers.find((marker) => `${marker}.txt` === name);
+    if (close !== undefined) return `did you mean ${close} instead of ${name}? Else `;
+  }
+  return undefined;
+};

@@ -1,0 +1,72 @@
+import type { CacheMount } from '../../plan.ts';
+import type { Manager, ManagerName } from './package-manager.ts';
+
+export interface InstallOptions {
+  production: boolean;
+  /** Takes the lock file to the letter. */
+  frozen: boolean;
+}
+
+/** How one package manager is spoken to. */
+interface Dialect {
+  caches: CacheMount[];
+  install(options: InstallOptions): string;
+  /** Drops development dependencies from an installed tree. */
+  prune(frozen: boolean): string;
+  /** Runs a script of one package of a workspace; `dir` is empty for the root. */
+  run(script: string, dir: string): string;
+}
+
+const flag = (name: string, value: string): string => (value === '' ? '' : ` ${name} ${value}`);
+
+const yarnRun: Dialect['run'] = (script, dir) => `yarn${flag('--cwd', dir)} run ${script}`;
+
+const DIALECTS: Record<ManagerName, Dialect> = {
+  npm: {
+    caches: [{ name: 'npm', target: '/root/.npm' }],
+    install: ({ production, frozen }) =>
+      `npm ${frozen ? 'ci' : 'install'} ${production ? '--omit=dev' : '--include=dev'} --no-audit --no-fund`,
+    prune: () => 'npm prune --omit=dev --ignore-scripts --no-audit --no-fund',
+    run: (script, dir) => `npm run ${script}${flag('--workspace', dir)}`,
+  },
+  pnpm: {
+    caches: [{ name: 'pnpm', target: '/root/.local/share/pnpm/store' }],
+    install: ({ production, frozen }) => `pnpm install ${pnpmFrozen(frozen)} ${production ? '--prod' : '--prod=false'}`,
+    prune: (frozen) => `pnpm install --prod --ignore-scripts --prefer-offline ${pnpmFrozen(frozen)}`,
+    run: (script, dir) => `pnpm${flag('--dir', dir)} run ${script}`,
+  },
+  yarn: {
+    caches: [{ name: 'yarn', target: '/usr/local/share/.cache/yarn', locked: true }],
+    install: ({ production, frozen }) =>
+      `yarn install ${frozen ? '--frozen-lockfile ' : ''}--non-interactive ${production ? '--production' : '--production=false'}`,
+    prune: () => 'yarn install --production --ignore-scripts --prefer-offline --non-interactive',
+    run: yarnRun,
+  },
+  'yarn-berry': {
+    caches: [{ name: 'yarn-berry', target: '/root/.yarn/berry', locked: true }],
+    install: ({ production, frozen }) =>
+      production ? 'yarn workspaces focus --production' : `yarn install ${frozen ? '--immutable' : '--no-immutable'}`,
+    prune: () => 'yarn workspaces focus --production',
+    run: yarnRun,
+  },
+  bun: {
+    caches: [{ name: 'bun', target: '/root/.bun/install/cache' }],
+    install: ({ production, frozen }) =>
+      `bun install ${frozen ? '--frozen-lockfile' : '--no-save'}${production ? ' --production' : ''}`,
+    prune: (frozen) =>
+      `find . -name node_modules -prune -exec rm -rf {} + && bun install --production --ignore-scripts ${frozen ? '--frozen-lockfile' : '--no-save'}`,
+    run: (script, dir) => `bun run${flag('--cwd', dir)} ${script}`,
+  },
+};
+
+function pnpmFrozen(frozen: boolean): string {
+  return frozen ? '--frozen-lockfile' : '--no-frozen-lockfile';
+}
+
+export const cachesOf = (name: ManagerName): CacheMount[] => DIALECTS[name].caches;
+
+export const installCommand = ({ name }: Manager, options: InstallOptions): string => DIALECTS[name].install(options);
+
+export const pruneCommand = ({ name }: Manager, frozen: boolean): string => DIALECTS[name].prune(frozen);
+
+export const runScript = ({ name }: Manager, script: string, dir: string): string => DIALECTS[name].run(script, dir);

@@ -1,0 +1,177 @@
+import { BerthError } from '#kernel/errors';
+import type { Plan } from '../../plan.ts';
+import type { Dir } from '../../source-tree.ts';
+import { TOOLS, type VersionRequest, nodeRange } from '../../versions.ts';
+import { toolVersionRequest } from '../../versions-files.ts';
+import { type PlanContext, type Provider, chosenStart, noStartCommand, versionOf } from '../provider.ts';
+import { placeOf, textAt } from '../support/fields.ts';
+import { type Framework, recogniseFramework } from './frameworks.ts';
+import { lockDrift, lockedNames } from './lock-file.ts';
+import { type Manifest, hasDependency, readManifest, script } from './manifest.ts';
+import { systemNeeds } from './native.ts';
+import { choosePackageManager } from './package-manager.ts';
+import { type NodeApp, nodeBuild } from './app.ts';
+import { nodePlan } from './stages.ts';
+import { type Start, findStart } from './start.ts';
+import { type Workspace, chooseMember, findWorkspace } from './workspaces.ts';
+
+/** Apps with a package.json, run by Node or by Bun, or built into files. */
+export const node: Provider = {
+  name: 'node',
+  markers: ['package.json'],
+  doc: {
+    title: 'Node, Bun',
+    detects: '`package.json`',
+    notes:
+      'npm, pnpm, yarn (1 and newer), bun; workspaces. Next.js (standalone and export too), Nuxt, React Router, Remix, SvelteKit, Astro, Angular, NestJS, TanStack Start, and sites made with Vite, Create React App, Vue CLI, Gatsby, Docusaurus, Eleventy, VitePress, Expo; else the `start` script, `main`, or an index/server file',
+  },
+  detect,
+  plan: planNode,
+};
+
+function detect(app: Dir): 'strong' | 'weak' | null {
+  if (!app.has('package.json')) return null;
+  const manifest = readManifest(app);
+  if (!manifest) return null;
+  const runs = script(manifest, 'start') !== undefined || recogniseFramework(app, manifest) !== null;
+  const workspace = manifest.raw['workspaces'] !== undefined || app.has('pnpm-workspace.yaml');
+  return runs || workspace || findStart(app, manifest, 'node') !== null ? 'strong' : 'weak';
+}
+
+function planNode(context: PlanContext): Plan {
+  const app = gather(context);
+  return nodePlan(context, app);
+}
+
+const gather = (context: PlanContext): NodeApp => {
+  const found = locate(context);
+  const { dir, workspace } = found;
+  const { notes, projectEnv } = context;
+  const manifest = readManifest(dir);
+  if (!manifest) {
+    throw new BerthError(
+      'NO_PROVIDER_DETECTED',
+      `there is no package.json in ${dir.path === '' ? 'the source' : dir.path}`,
+      {
+        hint: 'add one, or set root in the [build] table of berth.toml',
+      },
+    );
+  }
+  const root = workspace?.root ?? dir;
+  const manager = choosePackageManager(root, workspace?.manifest ?? manifest);
+  const version = versionOf(context, TOOLS.node, nodeRequests(dir, root, manifest));
+  notes.decisions.push(
+    `package manager ${manager.name}${manager.version === null ? '' : ` ${manager.version}`}: ${manager.reason}`,
+  );
+  const drift = manager.lockFile === null ? [] : lockDrift(root, manager.lockFile, workspace?.manifest ?? manifest);
+  if (drift.length > 0) notes.warnings.push(driftWarning(manager.lockFile ?? '', drift));
+  const framework = recogniseFramework(dir, manifest);
+  if (framework) {
+    notes.decisions.push(`framework: ${framework.name}`);
+    notes.warnings.push(...framework.warnings);
+  }
+  const bun = usesBun(manager.name, manifest, framework, dir);
+  const build = nodeBuild({ context, dir, workspace, manifest, manager, framework });
+  const start = startOf({ context, dir, manifest, framework, bun });
+  const needs = systemNeeds(dir, manifest, lockedNames(root, manager.lockFile));
+  return {
+    dir,
+    root,
+    workspace,
+    manifest,
+    manager,
+    framework,
+    bun,
+    build,
+    start,
+    needs,
+    nodeVersion: version.version,
+    drifted: drift.length > 0,
+    projectEnv,
+  };
+};
+
+const driftWarning = (lockFile: string, names: string[]): string =>
+  `WARNING: ${lockFile} does not match package.json (${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}): versions other than the locked ones may be installed; update the lock file and commit it`;
+
+/** The app's folder and its workspace; for the root of a workspace, the member to deploy. */
+const locate = (context: PlanContext): { dir: Dir; workspace: Workspace | null } => {
+  const { app, repo, serviceName, notes, overrides, procfile } = context;
+  const workspace = findWorkspace(repo, app);
+  if (workspace === null || workspace.root.path !== app.path) return { dir: app, workspace };
+  const runsItself =
+    script(workspace.manifest, 'start') !== undefined || recogniseFramework(app, workspace.manifest) !== null;
+  if (
+    runsItself ||
+    overrides.start !== undefined ||
+    overrides.output !== undefined ||
+    procfile['web'] !== undefined ||
+    workspace.members.length === 0
+  ) {
+    return { dir: app, workspace };
+  }
+  const { member, reason } = chooseMember(workspace, serviceName);
+  notes.decisions.push(`app ${member.path}: ${reason}`);
+  return { dir: workspace.root.dir(member.path), workspace };
+};
+
+const nodeRequests = (dir: Dir, root: Dir, manifest: Manifest): (VersionRequest | null)[] => {
+  const declared = (...keys: string[]): VersionRequest | null => {
+    const written = textAt(manifest.raw, ...keys);
+    const place = placeOf(dir, 'package.json', new RegExp(`"${keys.at(-1)}"\\s*:\\s*"`));
+    return written === undefined
+      ? null
+      : { range: nodeRange(written), written, source: `${keys.join('.')} in ${place}` };
+  };
+  return [
+    declared('engines', 'node'),
+    declared('volta', 'node'),
+    ...[dir, root].map((place) =>
+      toolVersionRequest(place, { names: ['node', 'nodejs'], files: ['.nvmrc', '.node-version'], range: nodeRange }),
+    ),
+  ];
+};
+
+const usesBun = (manager: string, manifest: Manifest, framework: Framework | null, dir: Dir): boolean => {
+  if (framework !== null) return false;
+  const start = script(manifest, 'start');
+  if (start !== undefined) return /^(bunx? |bun$)/.test(start.replace(/^(cross-env )?(\w+=\S+ )*/, ''));
+  return (
+    manager === 'bun' &&
+    !hasDependency(manifest, 'tsx') &&
+    (dir.has('bun.lock') ||
+      dir.has('bun.lockb') ||
+      hasDependency(manifest, '@types/bun') ||
+      hasDependency(manifest, 'bun-types'))
+  );
+};
+
+interface StartInput {
+  context: PlanContext;
+  dir: Dir;
+  manifest: Manifest;
+  framework: Framework | null;
+  bun: boolean;
+}
+
+/** Null for sites, which are served as files. */
+const startOf = ({ context, dir, manifest, framework, bun }: StartInput): Start | null => {
+  const chosen = chosenStart(context);
+  if (chosen !== undefined) return { argv: chosen, reason: '' };
+  if (context.overrides.output !== undefined) return null;
+  if (framework?.outcome.kind === 'static') return null;
+  const argv = framework?.outcome.kind === 'server' ? framework.outcome.start : null;
+  const start =
+    argv === null
+      ? findStart(dir, manifest, bun ? 'bun' : 'node')
+      : { argv, reason: `${framework?.name} is started so` };
+  if (start === null) {
+    throw noStartCommand(
+      'a Node app',
+      'a start script, main, and index, server, app or main files',
+      'add a "start" script to package.json',
+    );
+  }
+  context.notes.decisions.push(`start command: ${start.argv.join(' ')} (${start.reason})`);
+  return start;
+};

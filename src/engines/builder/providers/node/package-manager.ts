@@ -1,0 +1,105 @@
+import semver from 'semver';
+import { invalidInput } from '#kernel/errors';
+import type { PackageManagerChoice } from '../../plan.ts';
+import type { Dir } from '../../source-tree.ts';
+import { placeOf, textAt } from '../support/fields.ts';
+import { pnpmLockVersion } from './lock-file.ts';
+import type { Manifest } from './manifest.ts';
+
+export type ManagerName = 'npm' | 'pnpm' | 'yarn' | 'yarn-berry' | 'bun';
+
+export interface Manager extends PackageManagerChoice {
+  name: ManagerName;
+  /** Version or range to install from npm; null when the image brings it. */
+  version: string | null;
+}
+
+/** Versions taken when the source names none. */
+const DEFAULTS = { pnpm: '9', yarn: '1.22.22', 'yarn-berry': '4', bun: '1.4.5' } as const;
+
+/** The `packageManager` field, then the lock file, then npm. */
+export const choosePackageManager = (workspace: Dir, manifest: Manifest): Manager => {
+  const lockFile =
+    workspace.firstOf(
+      'pnpm-lock.yaml',
+      'bun.lock',
+      'bun.lockb',
+      'yarn.lock',
+      'package-lock.json',
+      'npm-shrinkwrap.json',
+    ) ?? null;
+  const declared = declaredManager(workspace, manifest);
+  if (declared) return { ...declared, lockFile: matchingLock(workspace, declared.name) };
+  if (lockFile === null && /\bbun\b/.test(Object.values(manifest.scripts).join('\n'))) {
+    return { name: 'bun', version: DEFAULTS.bun, lockFile, reason: 'the scripts call bun' };
+  }
+  const reason = lockFile === null ? 'no lock file names another one' : `${lockFile} is there`;
+  if (lockFile === 'pnpm-lock.yaml')
+    return { name: 'pnpm', version: pnpmVersion(workspace, manifest), lockFile, reason };
+  if (lockFile === 'yarn.lock') {
+    return isBerry(workspace)
+      ? { name: 'yarn-berry', version: DEFAULTS['yarn-berry'], lockFile, reason: `${lockFile} is in the newer format` }
+      : { name: 'yarn', version: DEFAULTS.yarn, lockFile, reason };
+  }
+  if (lockFile === 'bun.lock' || lockFile === 'bun.lockb') {
+    return { name: 'bun', version: enginesRange(manifest, 'bun') ?? DEFAULTS.bun, lockFile, reason };
+  }
+  return { name: 'npm', version: null, lockFile, reason };
+};
+
+const LOCKS: Record<ManagerName, string[]> = {
+  npm: ['package-lock.json', 'npm-shrinkwrap.json'],
+  pnpm: ['pnpm-lock.yaml'],
+  yarn: ['yarn.lock'],
+  'yarn-berry': ['yarn.lock'],
+  bun: ['bun.lock', 'bun.lockb'],
+};
+
+const matchingLock = (workspace: Dir, name: ManagerName): string | null => workspace.firstOf(...LOCKS[name]) ?? null;
+
+const declaredManager = (workspace: Dir, manifest: Manifest): Omit<Manager, 'lockFile'> | undefined => {
+  const text = textAt(manifest.raw, 'packageManager');
+  if (text === undefined) return undefined;
+  const place = placeOf(workspace, 'package.json', /"packageManager"/);
+  const [, name = '', version = ''] = /^(\w+)(?:@([^+\s]+)(?:\+\S*)?)?$/.exec(text) ?? [];
+  if (!['npm', 'pnpm', 'yarn', 'bun'].includes(name) || (version !== '' && semver.validRange(version) === null)) {
+    throw invalidInput(
+      `${place}: packageManager ${JSON.stringify(text.slice(0, 80))} is not understood`,
+      'write npm, pnpm, yarn or bun with a version, such as "pnpm@9.15.0"',
+    );
+  }
+  const reason = `packageManager in ${place} says so`;
+  const berry = name === 'yarn' && (version === '' ? isBerry(workspace) : (semver.minVersion(version)?.major ?? 1) > 1);
+  const known = (berry ? 'yarn-berry' : name) as ManagerName;
+  // semver's own spelling: what reaches the command is never the text as written.
+  const exact =
+    version === '' ? (known === 'npm' ? null : DEFAULTS[known]) : (semver.valid(version) ?? semver.validRange(version));
+  return { name: known, version: exact, reason };
+};
+
+const isBerry = (workspace: Dir): boolean =>
+  workspace.has('.yarnrc.yml') || /^__metadata:/m.test(workspace.read('yarn.lock') ?? '');
+
+const pnpmVersion = (workspace: Dir, manifest: Manifest): string => {
+  const lock = pnpmLockVersion(workspace.read('pnpm-lock.yaml') ?? '');
+  if (lock < 6) return '7';
+  if (lock < 9) return '8';
+  const asked = enginesRange(manifest, 'pnpm');
+  if (asked !== undefined) return asked;
+  // pnpm 10 runs install scripts only of the packages that these settings list.
+  const settings = `${workspace.read('pnpm-workspace.yaml') ?? ''}\n${JSON.stringify(manifest.raw['pnpm'] ?? '')}`;
+  return /onlyBuiltDependencies|allowBuilds|ignoredBuiltDependencies/.test(settings) ? '10' : DEFAULTS.pnpm;
+};
+
+const enginesRange = (manifest: Manifest, name: string): string | undefined => {
+  const text = textAt(manifest.raw, 'engines', name);
+  return text === undefined ? undefined : (semver.validRange(text) ?? undefined);
+};
+
+/** How the package manager gets into the image, from npm at its version; undefined when it is there already. */
+export const toolInstall = ({ name, version }: Manager): string | undefined => {
+  if (version === null) return undefined;
+  const pack = name === 'yarn-berry' ? '@yarnpkg/cli-dist' : name;
+  // --force: the official images bring a yarn of their own in the same place.
+  return `npm install --global --force --no-audit --no-fund --loglevel=error '${pack}@${version}'`;
+};

@@ -1,0 +1,2 @@
+/** Where the served files lie in the image. */
+export const SITE_DIR = '/srv';

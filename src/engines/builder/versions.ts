@@ -1,0 +1,121 @@
+import semver from 'semver';
+import { invalidInput } from '#kernel/errors';
+import type { VersionChoice } from './plan.ts';
+
+/** A tool whose versions come as lines (`24`, `3.13`), each the tag of an official image that keeps getting fixes. */
+export interface Tool {
+  name: string;
+  title: string;
+  fallback: string;
+  /** Known lines, newest first. */
+  lines: readonly string[];
+}
+
+export const TOOLS = {
+  node: tool('node', 'Node', '24', ['26', '25', '24', '23', '22', '21', '20', '19', '18', '17', '16', '15', '14']),
+  python: tool('python', 'Python', '3.13', ['3.14', '3.13', '3.12', '3.11', '3.10', '3.9', '3.8']),
+  go: tool('go', 'Go', '1.26', ['1.26', '1.25', '1.24', '1.23', '1.22', '1.21', '1.20', '1.19', '1.18']),
+  rust: tool('rust', 'Rust', '1', ['1']),
+} as const satisfies Record<string, Tool>;
+
+export interface VersionRequest {
+  /** A semver range (PEP 440 and nicknames already translated). */
+  range: string;
+  /** What was written, and where: `engines.node in package.json:7`. */
+  written: string;
+  source: string;
+  /** An explicit override: an exact version is then taken to the letter. */
+  pinned?: boolean;
+}
+
+/**
+ * Chooses a line for the first request. A version file with an exact patch release gets the newest of its line, which
+ * carries the security fixes; an override (`[build] version`) is taken to the letter.
+ */
+export const chooseVersion = (
+  wanted: Tool,
+  requests: (VersionRequest | null | undefined)[],
+  remembered: string | undefined,
+): VersionChoice => {
+  const request = requests.find((candidate) => candidate !== null && candidate !== undefined);
+  if (!request) return withoutRequest(wanted, remembered);
+  if (semver.validRange(request.range) === null) {
+    throw invalidInput(
+      `${request.source} asks for ${wanted.title} ${quote(request.written)}, which is no version`,
+      `write a version such as ${wanted.fallback}, or a range such as >=${wanted.fallback}`,
+    );
+  }
+  const exact = semver.valid(request.range);
+  if (request.pinned && exact !== null) {
+    return { tool: wanted.name, version: exact, reason: `${request.source} pins ${exact}` };
+  }
+  const known = [...(isLine(remembered) ? [remembered] : []), wanted.fallback, ...wanted.lines];
+  const line = known.find((candidate) => semver.intersects(`${candidate}.x`.replace(/\.x\.x$/, '.x'), request.range));
+  if (line === undefined) throw impossible(wanted, request);
+  const said =
+    request.written === line ? `${request.source} says so` : `${request.source} says ${quote(request.written)}`;
+  return { tool: wanted.name, version: line, reason: said };
+};
+
+const withoutRequest = (wanted: Tool, remembered: string | undefined): VersionChoice =>
+  isLine(remembered) && remembered !== wanted.fallback
+    ? { tool: wanted.name, version: remembered, reason: 'this service was first built with it' }
+    : { tool: wanted.name, version: wanted.fallback, reason: 'the default: nothing in the source names a version' };
+
+const impossible = (wanted: Tool, request: VersionRequest): Error =>
+  invalidInput(
+    `${request.source} asks for ${wanted.title} ${quote(request.written)}, which no known version satisfies`,
+    `known: ${wanted.lines.join(', ')}; change ${request.source}, or set [build] version in berth.toml`,
+  );
+
+/** Remembered versions come from a database: they reach a Dockerfile only in this shape. */
+const isLine = (text: string | undefined): text is string => text !== undefined && /^\d+(\.\d+){0,2}$/.test(text);
+
+const quote = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+const LTS_NAMES: Record<string, string> = {
+  fermium: '14',
+  gallium: '16',
+  hydrogen: '18',
+  iron: '20',
+  jod: '22',
+  krypton: '24',
+};
+
+/** Node's nicknames (`lts/*`, `lts/iron`, `v22`, `latest`) as semver ranges. */
+export const nodeRange = (written: string): string => {
+  const text = written
+    .trim()
+    .toLowerCase()
+    .replace(/^node[-@]/, '');
+  if (text === '' || ['lts/*', 'lts', 'node', 'latest', 'current', 'stable', '*'].includes(text)) return '*';
+  const named = /^lts\/(\w+)$/.exec(text)?.[1];
+  if (named !== undefined) return LTS_NAMES[named] ?? text;
+  return text.replace(/^v(?=\d)/, '');
+};
+
+/** PEP 440 and Poetry's carets as a semver range: `>=3.9,<3.13`, `~=3.11`, `==3.12.*`, `python-3.11.4`. */
+export const pythonRange = (written: string): string =>
+  written
+    .trim()
+    .replace(/^(c?python)[-@ ]?(?=\d)/i, '')
+    .split(',')
+    .map((part) => pythonClause(part.trim()))
+    .filter((part) => part !== '')
+    .join(' ') || '*';
+
+const pythonClause = (clause: string): string => {
+  const compatible = /^~=\s*(\d+)\.(\d+)(\.\d+)?/.exec(clause);
+  if (compatible) {
+    const [, major, minor, patch] = compatible;
+    return patch === undefined
+      ? `>=${major}.${minor}.0 <${Number(major) + 1}.0.0`
+      : `>=${major}.${minor}${patch} <${major}.${Number(minor) + 1}.0`;
+  }
+  if (clause.startsWith('!=')) return '';
+  return clause.replace(/^={2,3}\s*/, '').replace(/\.\*$/, '.x');
+};
+
+function tool(name: string, title: string, fallback: string, lines: readonly string[]): Tool {
+  return { name, title, fallback, lines };
+}
