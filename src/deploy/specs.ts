@@ -12,8 +12,11 @@ export const LABEL = {
   operation: 'dev.berth.operation',
 } as const;
 
-/** Bridges are `brth` + 11 characters: the kernel allows 15, and the firewall matches the prefix. */
-export const BRIDGE_PREFIX = 'brth';
+/**
+ * What the names of an installation's bridges begin with, so that its firewall rules match its own alone. The kernel allows
+ * 15 characters: 4 + 4 of the installation + 7 of the network.
+ */
+export const bridgePrefix = (instance: string): string => `brth${instance.slice(-4)}`;
 
 /**
  * What ordinary images need to switch users, own their files and bind low ports; everything else is dropped. NET_RAW is
@@ -111,13 +114,13 @@ export const projectNetwork = (
   name: project.network,
   subnet: project.subnet,
   gateway: firstAddress(project.subnet),
-  bridge: bridgeName(project.network),
+  bridge: bridgeName(instance, project.network),
   labels: { [LABEL.instance]: instance, [LABEL.role]: 'project-network', [LABEL.project]: project.name },
   interContainer: true,
 });
 
-const bridgeName = (network: string): string =>
-  BRIDGE_PREFIX + Bun.hash.xxHash64(network).toString(36).slice(0, 11).padStart(11, '0');
+const bridgeName = (instance: string, network: string): string =>
+  bridgePrefix(instance) + Bun.hash.xxHash64(network).toString(36).slice(-7).padStart(7, '0');
 
 const firstAddress = (subnet: string): string => {
   const [address = ''] = subnet.split('/');
