@@ -59,7 +59,7 @@ const translateValidation = (error: ValidationFailure, request: Request): BerthE
       findings.map((finding) => relocate(finding, error.value, request)),
     );
   if (findings.length === 0) return invalidInput(`${error.type} is not valid`, 'follow the schema in GET /v1/openapi');
-  return describeFindings(error.type, findings);
+  return describeFindings(error.type === 'params' ? 'path' : error.type, findings);
 };
 
 const describe = (error: ValidationFailure): string =>

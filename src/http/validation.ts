@@ -30,6 +30,9 @@ export interface SchemaLike {
   patternProperties?: Record<string, unknown>;
 }
 
+/** Formats by which the framework says that a query string stands for a number or a boolean. */
+const TEXT_OF_OTHERS = new Set(['numeric', 'integer', 'boolean']);
+
 const SHOWN = 3;
 
 /** Names the fields at fault, and what each should be. Values are never repeated: they may be secrets. */
@@ -53,7 +56,11 @@ const sentenceFor = (where: string, { path, message, schema }: Finding): Sentenc
   const wanted = expected(schema);
   if (message === 'Expected required property')
     return { message: `${field} is missing`, hint: `set ${field} to ${wanted}` };
-  return { message: `${field} must be ${wanted}`, hint: `correct ${field}` };
+  const keys = Object.keys(schema.properties ?? {}).join(', ');
+  return {
+    message: `${field} must be ${wanted}`,
+    hint: keys === '' ? `correct ${field}` : `send an object with: ${keys}`,
+  };
 };
 
 const unknownKey = (where: string, path: string, schema: SchemaLike): Sentence => {
@@ -95,7 +102,8 @@ export const expected = (schema: SchemaLike): string => {
   }
 };
 
-const alternatives = (options: readonly SchemaLike[]): string => {
+const alternatives = (all: readonly SchemaLike[]): string => {
+  const options = all.filter((option) => !TEXT_OF_OTHERS.has(option.format ?? ''));
   const allConstants = options.every((option) => option.const !== undefined);
   const words = [...new Set(options.map(expected))];
   return allConstants ? `one of ${words.join(', ')}` : words.join(' or ');
