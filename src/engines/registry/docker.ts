@@ -1,15 +1,15 @@
-import { createConnection } from '#engines/runtime/connection';
+import { type Connection, createConnection } from '#engines/runtime/connection';
 import type { Runtime } from '#engines/runtime/port';
 import type { Clock } from '#kernel/clock';
 import { invalidInput } from '#kernel/errors';
 import type { Log } from '#kernel/log';
-import { createRegistryApi } from './api.ts';
+import { createRegistryApi, type RegistryApi } from './api.ts';
 import { dataDir, type RegistryPlace } from './container.ts';
-import { createGate } from './gate.ts';
-import { createLifecycle } from './lifecycle.ts';
+import { createGate, type Gate } from './gate.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import type { PushedImage, PushRequest, Registry } from './port.ts';
 import { pushByEngine, pushFailed } from './push.ts';
-import { createRegistryStorage } from './storage.ts';
+import { createRegistryStorage, type RegistryStorage } from './storage.ts';
 
 export interface DockerRegistryOptions {
   socketPath: string;
@@ -30,55 +30,32 @@ export interface DockerRegistry extends Registry {
 /** The `registry:3` container on the host's loopback, pushed to through Docker. */
 export const createDockerRegistry = (options: DockerRegistryOptions): DockerRegistry => {
   const { runtime, place, clock, log } = options;
-  const connection = createConnection(options);
-  const api = createRegistryApi(place.port);
-  const storage = createRegistryStorage(dataDir(place.dir));
+  const parts: Parts = {
+    ...options,
+    connection: createConnection(options),
+    api: createRegistryApi(place.port),
+    storage: createRegistryStorage(dataDir(place.dir)),
+    gate: createGate(),
+    nameOf: (repository) => `127.0.0.1:${place.port}/${checked(repository)}`,
+  };
+  const { api, storage, gate, nameOf } = parts;
   const lifecycle = createLifecycle({ runtime, api, place, clock });
-  const gate = createGate();
-
-  const nameOf = (repository: string): string => `127.0.0.1:${place.port}/${checked(repository)}`;
-  const reference = (repository: string, digest: string): string => `${nameOf(repository)}@${digest}`;
-
-  const pushNow = async ({ localRef, repository, signal, onLog }: PushRequest): Promise<PushedImage> => {
-    const name = nameOf(repository);
-    if (!(await api.answers())) await lifecycle.ensure();
-    const tag = await imageTag(runtime, localRef);
-    await runtime.tagImage(localRef, `${name}:${tag}`);
-    const digest = await pushByEngine(connection, clock, { name, tag, signal, onLog });
-    return { digest, sizeBytes: await api.imageBytes(repository, digest) };
-  };
-
   const push = (request: PushRequest): Promise<PushedImage> =>
-    gate.shared(async () => {
-      try {
-        return await pushNow(request);
-      } catch (thrown) {
-        if (request.signal.aborted) throw request.signal.reason;
-        throw pushFailed(request.repository, thrown);
-      }
-    }, request.signal);
-
-  /** Takes away the names that a push gave the image in Docker; layers go when nothing else uses them. */
-  const forgetLocally = async (repository: string, digest: string): Promise<void> => {
-    const image = await runtime.inspectImage(reference(repository, digest));
-    if (image === undefined) return;
-    await runtime.removeImage(`${nameOf(repository)}:${tagOf(image.id)}`);
-    await runtime.removeImage(reference(repository, digest));
-  };
+    gate.shared(() => pushImage(parts, lifecycle, request), request.signal);
 
   return {
     ensure: () => lifecycle.ensure(),
     push,
-    reference,
+    reference: (repository, digest) => `${nameOf(repository)}@${digest}`,
     exists: async (repository, digest) => (await api.resolve(checked(repository), digest)) !== undefined,
     remove: (repository, digest) =>
       gate.shared(async () => {
         await api.remove(checked(repository), digest);
-        await forgetLocally(repository, digest);
+        await forgetLocally(parts, repository, digest);
       }),
     removeRepository: (repository) =>
       gate.alone(async () => {
-        for (const digest of await storage.digests(checked(repository))) await forgetLocally(repository, digest);
+        for (const digest of await storage.digests(checked(repository))) await forgetLocally(parts, repository, digest);
         await storage.dropRepository(repository);
       }),
     collectGarbage: () =>
@@ -98,6 +75,39 @@ export const createDockerRegistry = (options: DockerRegistryOptions): DockerRegi
       for (const each of stale) await gate.shared(() => api.remove(repository, each));
     },
   };
+};
+
+interface Parts extends DockerRegistryOptions {
+  connection: Connection;
+  api: RegistryApi;
+  storage: RegistryStorage;
+  gate: Gate;
+  nameOf: (repository: string) => string;
+}
+
+const pushImage = async (parts: Parts, lifecycle: Lifecycle, request: PushRequest): Promise<PushedImage> => {
+  const { api, runtime, connection, clock, nameOf } = parts;
+  const { localRef, repository, signal, onLog } = request;
+  try {
+    const name = nameOf(repository);
+    if (!(await api.answers())) await lifecycle.ensure();
+    const tag = await imageTag(runtime, localRef);
+    await runtime.tagImage(localRef, `${name}:${tag}`);
+    const digest = await pushByEngine(connection, clock, { name, tag, signal, onLog });
+    return { digest, sizeBytes: await api.imageBytes(repository, digest) };
+  } catch (thrown) {
+    if (signal.aborted) throw signal.reason;
+    throw pushFailed(repository, thrown);
+  }
+};
+
+/** Takes away the names that a push gave the image in Docker; layers go when nothing else uses them. */
+const forgetLocally = async ({ runtime, nameOf }: Parts, repository: string, digest: string): Promise<void> => {
+  const name = nameOf(repository);
+  const image = await runtime.inspectImage(`${name}@${digest}`);
+  if (image === undefined) return;
+  await runtime.removeImage(`${name}:${tagOf(image.id)}`);
+  await runtime.removeImage(`${name}@${digest}`);
 };
 
 /** A name of its own for every image, so that no push takes the tag away from an older release. */

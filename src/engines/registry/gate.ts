@@ -16,7 +16,7 @@ export const createGate = (): Gate => {
   };
 
   const alone = async <T>(run: () => Promise<T>): Promise<T> => {
-    while (closed !== undefined) await closed;
+    for (let other = closed; other !== undefined; other = closed) await other;
     const work = Promise.all(running).then(run);
     const settled = settle(work).finally(() => {
       closed = undefined;
@@ -28,8 +28,8 @@ export const createGate = (): Gate => {
   return {
     shared: async (run, signal) => {
       signal?.throwIfAborted();
-      while (closed !== undefined) {
-        await abortable(closed, signal);
+      for (let other = closed; other !== undefined; other = closed) {
+        await abortable(other, signal);
         signal?.throwIfAborted();
       }
       return await track(run);

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import type { ContainerSpec, Runtime } from '#engines/runtime/port';
 import type { Clock } from '#kernel/clock';
 import { BerthError } from '#kernel/errors';
@@ -48,7 +48,7 @@ export const createLifecycle = (options: LifecycleOptions): Lifecycle => {
 const ensure = async (options: LifecycleOptions): Promise<void> => {
   const { runtime, place } = options;
   const spec = registrySpec(place);
-  await mkdir(dataDir(place.dir), { recursive: true, mode: 0o700 });
+  await makeDataDir(place);
   await writeConfig(place.dir);
   await runtime.ensureNetwork(place.network);
   // A collector that outlived its berth must not work beside new pushes.
@@ -77,11 +77,18 @@ const removeAll = async (
   }
 };
 
+/** The registry runs without root's powers: its directory must belong to its user. */
+const makeDataDir = async ({ dir, user }: RegistryPlace): Promise<void> => {
+  await mkdir(dataDir(dir), { recursive: true, mode: 0o700 });
+  const [uid = 0, gid = 0] = user.split(':').map(Number);
+  if ((await stat(dataDir(dir))).uid !== uid) await chown(dataDir(dir), uid, gid);
+};
+
 const writeConfig = async (dir: string): Promise<void> => {
   const file = `${configDir(dir)}/config.yml`;
-  await mkdir(configDir(dir), { recursive: true, mode: 0o700 });
+  await mkdir(configDir(dir), { recursive: true, mode: 0o755 });
   const present = await readFile(file, 'utf8').catch(() => undefined);
-  if (present !== registryConfig()) await writeFile(file, registryConfig(), { mode: 0o600 });
+  if (present !== registryConfig()) await writeFile(file, registryConfig(), { mode: 0o644 });
 };
 
 const untilAnswers = async ({ api, clock }: LifecycleOptions): Promise<void> => {
