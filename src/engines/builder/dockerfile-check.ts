@@ -1,10 +1,12 @@
 import { invalidInput } from '#kernel/errors';
+import { refuseEscapes } from './buildkit-escapes.ts';
 
 /**
  * A `# syntax=` line makes Docker run another image as the builder. Only Docker's own is let through, and even that line
  * is taken out where the engine's own frontend reads the file as well: it would only cost a download.
  */
 export const refuseForeignSyntax = (text: string): string => {
+  refuseEscapes(text);
   const found = frontendOf(text);
   if (found === null || found.line < 0 || NEWER.test(text)) return text;
   const lines = text.split('\n');
