@@ -50,6 +50,7 @@ provide_image() {
     else
       provide_bases "$image"
       started="$(now_ms)"
+      say "  $image  building…"
       build_stand_in "$image"
       how=built
     fi
