@@ -25,6 +25,8 @@ export interface Confirmation {
   probe(): Promise<string | null>;
   /** Makes the proxy look again. */
   nudge(): Promise<void>;
+  /** What may keep the proxy from taking the change over, for the message; empty when nothing is known. */
+  obstacle(): Promise<string>;
 }
 
 /** Polls until the proxy reports the change as live. */
@@ -39,7 +41,9 @@ export const confirmLive = async (confirmation: Confirmation): Promise<void> => 
     if (outcome.state === 'live') return;
     if (outcome.state === 'pending') lastAnswer = now;
     if (now - lastAnswer >= patience.unreachableMs) throw notRunning(confirmation.subject, outcome.cause);
-    if (now - start >= patience.deadlineMs) throw notConfirmed(confirmation, outcome.reason);
+    if (now - start >= patience.deadlineMs) {
+      throw notConfirmed(confirmation, outcome.reason + (await confirmation.obstacle()));
+    }
     if (now >= nudgeAt) {
       nudgeAt = now + patience.nudgeMs;
       await confirmation.nudge();

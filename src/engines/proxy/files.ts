@@ -61,9 +61,9 @@ export const createRouteFiles = (directory: string, scratch: string): RouteFiles
       await rm(join(directory, NUDGE), { force: true });
     },
     routes: async () =>
-      (await readdir(directory)).flatMap((file) => {
-        const match = ROUTE_FILE.exec(file);
-        return match?.[1] === undefined || match[2] === undefined ? [] : [{ project: match[1], service: match[2] }];
+      (await readdir(directory, { withFileTypes: true })).flatMap((entry) => {
+        const [, project, service] = (entry.isFile() && ROUTE_FILE.exec(entry.name)) || [];
+        return project === undefined || service === undefined ? [] : [{ project, service }];
       }),
     strangers: async () => {
       const all = await readdir(directory, { withFileTypes: true });

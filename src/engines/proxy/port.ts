@@ -1,6 +1,7 @@
 /**
  * The port to the reverse proxy. Contract, held by test/contracts/proxy.ts:
- * - `apply` resolves only when the proxy itself reports the route as live with exactly these upstreams;
+ * - `apply` resolves only when the proxy itself reports the route as live with exactly these upstreams; requests that
+ *   were just being handed over may still reach the old ones for a few milliseconds: give those time before a stop;
  * - a route stays as it was when `apply` rejects;
  * - routes survive a restart of the proxy and of berth; the proxy keeps routing while berth is down.
  */

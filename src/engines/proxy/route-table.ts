@@ -83,25 +83,27 @@ const applyRoute = async (context: Context, name: string, config: DynamicConfig)
 const restore = (files: RouteFiles, name: string, previous: string | undefined): Promise<void> =>
   previous === undefined ? files.remove(name) : files.write(name, previous);
 
-const confirm = ({ api, clock, files, patience }: Context, name: string, config: DynamicConfig): Promise<void> =>
-  confirmLive({
-    clock,
-    patience,
-    subject: `the route ${name}`,
-    probe: () => api.difference(name, config),
-    nudge: () => files.announce(),
-  });
+const confirm = (context: Context, name: string, config: DynamicConfig): Promise<void> =>
+  follow(context, `the route ${name}`, () => context.api.difference(name, config));
 
-const removeRoute = async ({ api, clock, files, patience, claims }: Context, name: string): Promise<void> => {
-  await files.remove(name);
-  await confirmLive({
-    clock,
-    patience,
-    subject: `the removal of the route ${name}`,
-    probe: () => goneOrStopped(api, name),
-    nudge: () => files.announce(),
-  });
-  claims.settle(name, []);
+const follow = (
+  { clock, files, patience }: Context,
+  subject: string,
+  probe: () => Promise<string | null>,
+): Promise<void> =>
+  confirmLive({ clock, patience, subject, probe, nudge: () => files.announce(), obstacle: () => strangersIn(files) });
+
+/** One file that Traefik can't read keeps it from loading any. */
+const strangersIn = async (files: RouteFiles): Promise<string> => {
+  const { files: names, directories } = await files.strangers();
+  const all = [...names, ...directories].join(', ');
+  return all === '' ? '' : `; what does not belong in the directory of its routes may be the reason: ${all}`;
+};
+
+const removeRoute = async (context: Context, name: string): Promise<void> => {
+  await context.files.remove(name);
+  await follow(context, `the removal of the route ${name}`, () => goneOrStopped(context.api, name));
+  context.claims.settle(name, []);
 };
 
 /** A proxy that does not run routes nothing, and reads the directory anew when it starts. */
@@ -149,18 +151,12 @@ const removeOthers = async ({ files, log }: Context, wanted: Set<string>): Promi
   }
 };
 
-const awaitRoutes = async ({ api, clock, files, patience }: Context): Promise<void> => {
-  const names = (await files.routes()).map(nameOf);
-  await confirmLive({
-    clock,
-    patience,
-    subject: 'the routes on disk',
-    probe: async () => {
-      const live = await api.services();
-      const missing = names.find((name) => !live.has(name));
-      return missing === undefined ? null : `${missing} is not known yet`;
-    },
-    nudge: () => files.announce(),
+const awaitRoutes = async (context: Context): Promise<void> => {
+  const names = (await context.files.routes()).map(nameOf);
+  await follow(context, 'the routes on disk', async () => {
+    const live = await context.api.services();
+    const missing = names.find((name) => !live.has(name));
+    return missing === undefined ? null : `${missing} is not known yet`;
   });
 };
 

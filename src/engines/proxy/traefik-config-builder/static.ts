@@ -71,6 +71,8 @@ const entryPointArguments = (name: string, port: number): string[] =>
     'http.encodedCharacters.allowEncodedPercent=true',
     'http.encodedCharacters.allowEncodedQuestionMark=true',
     'http.encodedCharacters.allowEncodedHash=true',
+    // Otherwise Traefik turns a `;` of the query into `&`, and so one value into two.
+    'http.encodeQuerySemicolons=true',
   ].map((setting) => `--entryPoints.${name}.${setting}`);
 
 /** The ACME challenge has the one priority above that of the redirect, so it is answered over plain HTTP. */
