@@ -1,0 +1,91 @@
+import type { DryRun } from '#kernel/schema';
+import type { Event } from '#modules/events';
+import type { Accepted, Operation } from '#modules/operations';
+import type { Project, ProjectTree } from '#modules/projects';
+import type { Release } from '#modules/releases';
+import type { Service, ServiceDetail, Settings } from '#modules/services';
+import type { SetEnv } from '#modules/env';
+import type { Token } from '#modules/tokens';
+import { createHttp, type HttpOptions, type RequestOptions } from './http.ts';
+import { followStream, type StreamEvent, type StreamOptions } from './stream.ts';
+
+export type List<K extends string, T> = Record<K, T[]> & { next_cursor: string | null };
+export type LogLine = { ts: string; replica: string; stream: string; line: string };
+export type OperationStreamData = { line?: string; source?: string; phase?: string; message?: string; status?: string };
+
+export interface Paging {
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+const at = (...parts: string[]): string => `/v1/${parts.map(encodeURIComponent).join('/')}`;
+
+const CONFIRM = { query: { confirm: true } };
+
+/** Every operation of the API that the CLI uses, typed by the server's own models. */
+export const createApi = (options: HttpOptions) => {
+  const http = createHttp(options);
+  const project = (name: string, ...rest: string[]): string => at('projects', name, ...rest);
+  const service = (of: string, name: string, ...rest: string[]): string => project(of, 'services', name, ...rest);
+  return {
+    endpoint: options.endpoint,
+    http,
+
+    health: () => http.json<Record<string, unknown>>('GET', '/v1/health', { once: true }),
+    capacity: () => http.json<Record<string, unknown>>('GET', '/v1/admin/capacity'),
+
+    createProject: (name: string) =>
+      http.json<Project & { created: boolean }>('POST', at('projects'), { json: { name } }),
+    listProjects: (page: Paging) => http.json<List<'projects', Project>>('GET', at('projects'), { query: { ...page } }),
+    getProject: (name: string) => http.json<ProjectTree>('GET', project(name)),
+    deleteProject: (name: string) => http.json<Accepted>('DELETE', project(name), CONFIRM),
+
+    deploy: (of: string, name: string, stream: NonNullable<RequestOptions['stream']>) =>
+      http.json<Accepted>('POST', service(of, name, 'deploys'), { stream }),
+    planDeploy: (of: string, name: string, stream: NonNullable<RequestOptions['stream']>) =>
+      http.json<DryRun>('POST', service(of, name, 'deploys'), { stream, query: { dry_run: true } }),
+
+    listServices: (of: string, page: Paging) =>
+      http.json<List<'services', Service>>('GET', project(of, 'services'), { query: { ...page } }),
+    getService: (of: string, name: string) => http.json<ServiceDetail>('GET', service(of, name)),
+    changeService: (of: string, name: string, settings: Settings) =>
+      http.json<Service & Partial<Accepted>>('PATCH', service(of, name), { json: settings }),
+    deleteService: (of: string, name: string) => http.json<Accepted>('DELETE', service(of, name), CONFIRM),
+    rollback: (of: string, name: string, release: string | undefined) =>
+      http.json<Accepted>('POST', service(of, name, 'rollback'), { json: release === undefined ? {} : { release } }),
+    restart: (of: string, name: string) => http.json<Accepted>('POST', service(of, name, 'restart')),
+    listReleases: (of: string, name: string, page: Paging) =>
+      http.json<List<'releases', Release>>('GET', service(of, name, 'releases'), { query: { ...page } }),
+
+    setEnv: (of: string, values: Record<string, string | null>) =>
+      http.json<SetEnv>('PUT', project(of, 'env'), { json: values }),
+    listEnv: (of: string) =>
+      http.json<{ names: string[]; env: { name: string; updated_at: string; updated_by: string }[] }>(
+        'GET',
+        project(of, 'env'),
+      ),
+
+    listOperations: (
+      query: Paging & { project?: string | undefined; service?: string | undefined; status?: string | undefined },
+    ) => http.json<List<'operations', Operation>>('GET', at('operations'), { query: { ...query } }),
+    getOperation: (id: string) => http.json<Operation>('GET', at('operations', id)),
+    cancelOperation: (id: string) => http.json<Operation>('POST', at('operations', id, 'cancel')),
+
+    createToken: (body: { principal: string; capabilities: string[]; projects: string[]; expires_at?: string }) =>
+      http.json<Token & { secret: string; created: true }>('POST', at('tokens'), { json: body }),
+    listTokens: (page: Paging) => http.json<List<'tokens', Token>>('GET', at('tokens'), { query: { ...page } }),
+    revokeToken: (id: string) => http.json<Record<string, unknown>>('DELETE', at('tokens', id)),
+
+    followOperation: (
+      id: string,
+      onReconnect: (cause: string) => void,
+    ): AsyncGenerator<StreamEvent<OperationStreamData>> =>
+      followStream(http, at('operations', id, 'stream'), { isLast: (event) => event.event === 'done', onReconnect }),
+    followLogs: (of: string, name: string, stream: StreamOptions): AsyncGenerator<StreamEvent<LogLine>> =>
+      followStream(http, service(of, name, 'logs'), stream),
+    followEvents: (of: string, stream: StreamOptions): AsyncGenerator<StreamEvent<Event>> =>
+      followStream(http, project(of, 'events'), stream),
+  };
+};
+
+export type Api = ReturnType<typeof createApi>;

@@ -1,0 +1,29 @@
+import { defineCommand } from '../command.ts';
+import { bytes } from '../output/format.ts';
+
+export const capacity = defineCommand({
+  name: 'capacity',
+  summary: 'Show what the server has and uses (administrators)',
+  examples: [{ line: 'berth capacity', says: 'memory, CPU, disk, apps' }],
+  scope: 'server',
+  args: {},
+  flags: {},
+  run: async (context) => {
+    const reply = await (await context.api()).capacity();
+    context.out.data(reply, () => lines(reply, '').join('\n'));
+  },
+});
+
+const lines = (value: Record<string, unknown>, indent: string): string[] =>
+  Object.entries(value).flatMap(([key, inner]) => {
+    const name = `${indent}${key.replaceAll('_', ' ')}`;
+    if (typeof inner === 'object' && inner !== null && !Array.isArray(inner))
+      return [name, ...lines(inner as Record<string, unknown>, `${indent}  `)];
+    const shown =
+      typeof inner === 'number' && key.endsWith('bytes')
+        ? bytes(inner)
+        : typeof inner === 'object'
+          ? JSON.stringify(inner)
+          : String(inner);
+    return [`${name.padEnd(28)} ${shown}`];
+  });

@@ -1,0 +1,62 @@
+import type { Change, DryRun } from '#kernel/schema';
+import type { Context } from '../context.ts';
+import type { SourceTree } from '../pack/walk.ts';
+import { createUpload } from './source.ts';
+
+export interface PlanRequest {
+  project: string;
+  service: string;
+  tree: SourceTree;
+}
+
+/** Has the server plan a deploy of the source, and shows the plan with its reasons. */
+export const showPlan = async (context: Context, { project, service, tree }: PlanRequest): Promise<void> => {
+  const api = await context.api();
+  const upload = await createUpload(context, tree);
+  const reply = await api.planDeploy(project, service, upload.stream).finally(() => upload.end());
+  context.out.data(reply, () => planText(reply));
+};
+
+/** A dry run as people read it: the summary, each change, and what is said about it. */
+export const planText = (reply: DryRun): string =>
+  [reply.plan.summary, ...reply.plan.changes.map(changeText)].join('\n');
+
+const HEAD = new Set(['action', 'resource', 'name']);
+
+const changeText = (change: Change): string => {
+  const details = Object.entries(change)
+    .filter(([key, value]) => !HEAD.has(key) && value !== null && value !== undefined)
+    .map(([key, value]) => detail(key.replaceAll('_', ' '), value, '    '));
+  return [`  ${change.action} ${change.resource} ${change.name}`, ...details].join('\n');
+};
+
+const detail = (name: string, value: unknown, indent: string): string => {
+  if (Array.isArray(value))
+    return value.length === 0
+      ? `${indent}${name}: none`
+      : [`${indent}${name}:`, ...value.map((item) => `${indent}  - ${oneLine(item)}`)].join('\n');
+  if (typeof value === 'object' && value !== null) {
+    return [
+      `${indent}${name}:`,
+      ...Object.entries(value).map(([key, inner]) => detail(key.replaceAll('_', ' '), inner, `${indent}  `)),
+    ].join('\n');
+  }
+  const text = String(value);
+  return text.includes('\n')
+    ? `${indent}${name}:\n${text
+        .trimEnd()
+        .split('\n')
+        .map((line) => `${indent}  ${line}`)
+        .join('\n')}`
+    : `${indent}${name}: ${text}`;
+};
+
+const oneLine = (item: unknown): string => {
+  if (typeof item !== 'object' || item === null) return String(item);
+  return Object.entries(item)
+    .map(
+      ([key, value]) =>
+        `${key.replaceAll('_', ' ')}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+    )
+    .join(' · ');
+};

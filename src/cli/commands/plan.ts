@@ -1,0 +1,24 @@
+import { defineCommand } from '../command.ts';
+import { chooseTarget } from './deploy.ts';
+import { showPlan } from './plan-view.ts';
+import { prepareSource } from './source.ts';
+
+export const plan = defineCommand({
+  name: 'plan',
+  summary: 'Show how a source directory would be built, and why',
+  details: [
+    'Uploads the source and has the server plan the deploy: what detected it, the versions with their reasons, the commands. Nothing is built or changed. The project has to exist.',
+  ],
+  examples: [
+    { line: 'berth plan', says: 'how would this folder be built?' },
+    { line: 'berth plan ./api --json', says: 'the same as JSON, for another folder' },
+  ],
+  scope: 'service',
+  args: { dir: { summary: 'source directory (default: this one)', optional: true, complete: 'directory' } },
+  flags: {},
+  run: async (context, { args }) => {
+    const folder = context.path(args.dir ?? '.');
+    const { project, service } = await chooseTarget(context, folder);
+    await showPlan(context, { project, service, tree: await prepareSource(context, folder) });
+  },
+});

@@ -1,0 +1,59 @@
+import type { Context } from '../context.ts';
+import { CliFailure, localError } from '../failure.ts';
+import { bytes, count } from '../output/format.ts';
+import { createProgress } from '../output/progress.ts';
+import type { SourceTree } from '../pack/walk.ts';
+
+const LIMIT = 512 * 1024 ** 2;
+
+export interface Upload {
+  stream: { contentType: string; open: () => ReadableStream<Uint8Array> };
+  end(): void;
+}
+
+/** Lists the source, and refuses what the server would refuse, before a byte is sent. */
+export const prepareSource = async (context: Context, folder: string): Promise<SourceTree> => {
+  const { walkSource } = await import('../pack/walk.ts');
+  const tree = await walkSource(folder);
+  for (const path of tree.skipped) context.out.warn(`${path} is left out: it is no file, directory or link`);
+  if (tree.files === 0)
+    throw localError(
+      `${folder} holds no file to deploy`,
+      'give the directory that holds the source; see .serviceignore',
+    );
+  await checkSize(context, tree);
+  return tree;
+};
+
+/** The limit counts packed bytes: sources above it are packed once on trial, so that a refusal comes before the upload. */
+const checkSize = async (context: Context, tree: SourceTree): Promise<void> => {
+  if (tree.bytes <= LIMIT) return;
+  const { packedSize } = await import('../pack/pack.ts');
+  context.out.note(
+    `the source has ${bytes(tree.bytes)}; packing it on trial to see whether it stays below ${bytes(LIMIT)}`,
+  );
+  if ((await packedSize(tree, LIMIT)) <= LIMIT) return;
+  const { largestFolders } = await import('../pack/walk.ts');
+  const largest = largestFolders(tree, 5).map((folder) => `${folder.path} ${bytes(folder.bytes)}`);
+  throw new CliFailure({
+    code: 'SOURCE_TOO_LARGE',
+    message: `the source has ${bytes(tree.bytes)} and is above ${bytes(LIMIT)} when packed; largest: ${largest.join(', ')}`,
+    hint: 'exclude artifacts and data: one path prefix a line in .serviceignore',
+    retryable: false,
+  });
+};
+
+/** The upload with its progress bar. Each attempt packs again, from the start. */
+export const createUpload = async (context: Context, tree: SourceTree): Promise<Upload> => {
+  const { packSource } = await import('../pack/pack.ts');
+  const { out, io } = context;
+  out.note(`packing ${count(tree.files, 'file')}, ${bytes(tree.bytes)}`);
+  const silent = { write: () => undefined, isTTY: false, columns: 80 };
+  let progress = createProgress(silent, '', 0);
+  const open = (): ReadableStream<Uint8Array> => {
+    progress.end();
+    progress = createProgress(out.json ? silent : io.stderr, 'uploading', tree.bytes);
+    return packSource(tree, (sent) => progress.add(sent));
+  };
+  return { stream: { contentType: 'application/gzip', open }, end: () => progress.end() };
+};

@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import type { Config } from '#kernel/config';
+import { defineCommand } from '../command.ts';
+import { CONFIG_FLAGS } from '../config-flags.ts';
+import { bytes, count } from '../output/format.ts';
+import { configFrom } from './server.ts';
+
+const PLACE = {
+  ...(CONFIG_FLAGS['data-dir'] === undefined ? {} : { 'data-dir': CONFIG_FLAGS['data-dir'] }),
+  config: { type: 'string', value: 'FILE', complete: 'file', summary: 'configuration file of the server' },
+} as const;
+
+export const backupState = defineCommand({
+  name: 'backup-state',
+  summary: "Back up the server's own state into one file, while it runs",
+  details: [
+    'On the machine of the server, as its user. The file holds the database, the secret key, the configuration and the certificates; with --with-images the releases too. Logs are left out. Whoever has the file has the secrets: it is made with mode 0600, keep it so.',
+  ],
+  examples: [
+    { line: 'sudo berth backup-state /backup/berth-$(date +%F).tar.gz', says: 'every night, from cron' },
+    {
+      line: 'sudo berth backup-state /backup/berth.tar.gz --with-images --force',
+      says: 'with the images of all releases, over an older one',
+    },
+  ],
+  scope: 'none',
+  args: { file: { summary: 'file to write', complete: 'file' } },
+  flags: {
+    ...PLACE,
+    'with-images': { type: 'boolean', summary: 'include the registry: the images of all releases' },
+    force: { type: 'boolean', summary: 'replace a file that exists' },
+  },
+  run: async (context, { args, flags }) => {
+    const { dataDir } = configFrom(context, flags);
+    const to = context.path(args.file);
+    const { backupState: backup } = await import('../state/backup.ts');
+    let total = 0;
+    const manifest = await backup({
+      dataDir,
+      to,
+      withImages: flags['with-images'],
+      force: flags.force,
+      now: Date.now(),
+      onFile: (_path, size) => (total += size),
+    });
+    const facts = {
+      file: to,
+      files: manifest.files.length,
+      bytes: total,
+      schema: manifest.schema,
+      created_at: manifest.created_at,
+      with_images: manifest.with_images,
+    };
+    context.out.data(facts, () => `${to}: ${count(facts.files, 'file')}, ${bytes(total)}`);
+  },
+});
+
+export const restoreState = defineCommand({
+  name: 'restore-state',
+  summary: "Put a backup of a server's state in place of its data directory",
+  details: [
+    'The server has to be stopped. All of the backup is verified first; nothing is changed when it is damaged. With --force, state that is there is kept beside, under another name. Start the server afterwards: without the images of the releases in the backup, deploy the services again.',
+  ],
+  examples: [
+    { line: 'sudo berth restore-state /backup/berth.tar.gz --data-dir /var/lib/berth', says: 'on a new machine' },
+  ],
+  scope: 'none',
+  args: { file: { summary: 'file that berth backup-state made', complete: 'file' } },
+  flags: { ...PLACE, force: { type: 'boolean', summary: 'although the data directory is not empty' } },
+  run: async (context, { args, flags }) => {
+    const config = configFrom(context, flags);
+    const [{ restoreState: restore }, { MIGRATIONS }] = await Promise.all([
+      import('../state/restore.ts'),
+      import('#kernel/database'),
+    ]);
+    const { manifest, kept } = await restore({
+      from: context.path(args.file),
+      dataDir: config.dataDir,
+      force: flags.force,
+      newestSchema: MIGRATIONS.at(-1)?.version ?? 0,
+      isRunning: () => isRunning(config),
+      now: Date.now(),
+    });
+    const facts = {
+      data_dir: config.dataDir,
+      from: manifest.created_at,
+      files: manifest.files.length,
+      with_images: manifest.with_images,
+      kept,
+    };
+    context.out.data(
+      facts,
+      () =>
+        `${config.dataDir} is as it was on ${manifest.created_at}${kept === null ? '' : `; what was there is now ${kept}`}`,
+    );
+    context.out.note(
+      manifest.with_images
+        ? 'next: start the server'
+        : 'next: start the server, then deploy the services again (the backup has no images)',
+    );
+  },
+});
+
+/** By the lock that a server holds on its data directory. */
+const isRunning = async (config: Config): Promise<boolean> => {
+  const { isLocked } = await import('#kernel/lock');
+  return isLocked(join(config.dataDir, 'berth.lock'));
+};

@@ -1,0 +1,110 @@
+import { isAbsolute, resolve } from 'node:path';
+import { isName, NAME_RULE } from '#kernel/schema';
+import type { Api } from './client/api.ts';
+import { usageError } from './failure.ts';
+import type { Io } from './io.ts';
+import type { Out } from './output/out.ts';
+import { duration } from './output/format.ts';
+import { findFolderConfig } from './settings/folder.ts';
+import { configFile, isExposed } from './settings/profiles.ts';
+import { isPlainRemote, resolveServer, type ServerFlags, type ServerSettings } from './settings/server.ts';
+import { VERSION } from './version.ts';
+
+/** What a running command works with. */
+export interface Context {
+  io: Io;
+  out: Out;
+  /** Endpoint and token that the flags, the environment and the profile give. */
+  server(): Promise<ServerSettings>;
+  /** The client for that server. */
+  api(): Promise<Api>;
+  /** The client for another server, such as the one that `login` is about. */
+  apiFor(endpoint: string, token: string | undefined): Promise<Api>;
+  /** The project of this command; a usage error when none is set. */
+  project(): Promise<string>;
+  /** Project and service of this command. */
+  target(): Promise<{ project: string; service: string }>;
+  /** `--project` and `--service` as given. */
+  given: { project: string | undefined; service: string | undefined };
+  /** A path of the command line, made absolute. */
+  path(text: string): string;
+  /** Asks before something is destroyed; without a terminal, `--yes` is needed. */
+  confirm(what: string, name: string, yes: boolean): Promise<void>;
+}
+
+type TargetFlags = ServerFlags & { project?: string | undefined; service?: string | undefined };
+
+export const createContext = (io: Io, out: Out, flags: TargetFlags): Context => {
+  const named = checkNames(flags);
+  const context: Context = {
+    io,
+    out,
+    given: named,
+    server: () => resolveServer(io, flags),
+    api: async () => {
+      const settings = await context.server();
+      await warnAboutExposure(context, settings);
+      return context.apiFor(settings.endpoint, settings.token);
+    },
+    apiFor: async (endpoint, token) => {
+      const { createApi } = await import('./client/api.ts');
+      return createApi({
+        endpoint,
+        token,
+        userAgent: `berth/${VERSION}`,
+        signal: io.signal,
+        sleep,
+        onRetry: (cause, delay) =>
+          out.note(out.noteStyle.dim(`${cause.body.message}; trying again in ${duration(delay)}`)),
+      });
+    },
+    project: async () => named.project ?? (await remembered(io, 'project')),
+    target: async () => ({
+      project: named.project ?? (await remembered(io, 'project')),
+      service: named.service ?? (await remembered(io, 'service')),
+    }),
+    path: (text) => (isAbsolute(text) ? text : resolve(io.cwd, text)),
+    confirm: (what, name, yes) => confirm(context, { what, name, yes }),
+  };
+  return context;
+};
+
+const checkNames = ({ project, service }: TargetFlags): Context['given'] => {
+  for (const [what, name] of Object.entries({ project, service })) {
+    if (name !== undefined && !isName(name)) throw usageError(`--${what} "${name}" is no valid name`, NAME_RULE);
+  }
+  return { project, service };
+};
+
+const remembered = async (io: Io, what: 'project' | 'service'): Promise<string> => {
+  const name = (await findFolderConfig(io.cwd))?.config[what];
+  if (name !== undefined && isName(name)) return name;
+  throw usageError(`no ${what} is set`, `give --${what} NAME, or run: berth init`);
+};
+
+const warnAboutExposure = async (context: Context, settings: ServerSettings): Promise<void> => {
+  const file = configFile(context.io);
+  if (settings.profile !== undefined && (await isExposed(file)))
+    context.out.warn(`${file} holds tokens and others can read it; run: chmod 600 ${file}`);
+  if (settings.token !== undefined && isPlainRemote(settings.endpoint))
+    context.out.warn(`${settings.endpoint} is not encrypted: the token crosses the network in the clear`);
+};
+
+const confirm = async (context: Context, request: { what: string; name: string; yes: boolean }): Promise<void> => {
+  if (request.yes) return;
+  if (!context.io.interactive) throw usageError(`${request.what} needs a confirmation`, 'add --yes');
+  const answer = await context.io.ask(`${request.what}. Type ${request.name} to confirm: `);
+  if (answer.trim() !== request.name)
+    throw usageError('not confirmed: nothing was changed', `type exactly ${request.name}, or add --yes`);
+};
+
+const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((done) => {
+    const finish = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', finish);
+      done();
+    };
+    const timer = setTimeout(finish, signal.aborted ? 0 : ms);
+    signal.addEventListener('abort', finish, { once: true });
+  });

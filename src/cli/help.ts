@@ -1,0 +1,89 @@
+import {
+  COMMON_FLAGS,
+  scopeFlags,
+  type ArgSpec,
+  type Command,
+  type Entry,
+  type FlagSpec,
+  type FlagSpecs,
+  type Group,
+} from './command.ts';
+import type { Style } from './output/style.ts';
+
+/** `--tail N`, `-p, --project NAME`, `--no-logs`. */
+export const flagUsage = (name: string, spec: FlagSpec): string => {
+  const long = spec.type === 'boolean' ? `--${spec.on === true ? 'no-' : ''}${name}` : `--${name} ${spec.value}`;
+  return spec.short === undefined ? long : `-${spec.short}, ${long}`;
+};
+
+export const argUsage = (name: string, spec: ArgSpec): string => {
+  const shown = spec.variadic === true ? `${name}…` : name;
+  return spec.optional === true ? `[${shown}]` : `<${shown}>`;
+};
+
+/** `berth deploy [dir] [flags]`. */
+export const usageLine = (command: Command, path: string): string =>
+  [path, ...Object.entries(command.args).map(([name, spec]) => argUsage(name, spec)), '[flags]'].join(' ');
+
+/** Summary with what else is to know of a value. */
+export const flagSummary = (spec: FlagSpec): string => {
+  const choices =
+    spec.type !== 'boolean' && spec.type !== 'number' && spec.choices !== undefined
+      ? ` (${spec.choices.join(', ')})`
+      : '';
+  return `${spec.summary}${choices}${spec.type === 'strings' ? ' (may be repeated)' : ''}`;
+};
+
+export const commandHelp = (command: Command, path: string, style: Style): string => {
+  const parts = [command.summary, `${style.bold('Usage')}\n  ${usageLine(command, path)}`];
+  const args = Object.entries(command.args).map(([name, spec]): Line => [argUsage(name, spec), spec.summary]);
+  if (args.length > 0) parts.push(section('Arguments', args, style));
+  if (Object.keys(command.flags).length > 0) parts.push(section('Flags', flagLines(command.flags), style));
+  parts.push(section('Common flags', flagLines({ ...scopeFlags(command.scope), ...COMMON_FLAGS }), style));
+  parts.push(...(command.details ?? []));
+  const examples = command.examples.map((example) => `  ${style.dim(`# ${example.says}`)}\n  ${example.line}`);
+  if (examples.length > 0) parts.push(`${style.bold('Examples')}\n${examples.join('\n')}`);
+  return `${parts.join('\n\n')}\n`;
+};
+
+export const groupHelp = (group: Group, path: string, style: Style): string => {
+  const lines = group.commands.map((command): Line => [`${path} ${command.name}`, command.summary]);
+  const first = group.commands.flatMap((command) => command.examples.slice(0, 1)).slice(0, 3);
+  const examples = first.map((example) => `  ${style.dim(`# ${example.says}`)}\n  ${example.line}`);
+  return `${[group.summary, section('Commands', lines, style), `${style.bold('Examples')}\n${examples.join('\n')}`].join('\n\n')}\n`;
+};
+
+export interface Chapter {
+  title: string;
+  entries: readonly Entry[];
+}
+
+export const rootHelp = (chapters: readonly Chapter[], style: Style): string => {
+  const sections = chapters.map((chapter) =>
+    section(
+      chapter.title,
+      chapter.entries.map((entry): Line => [entry.name, entry.summary]),
+      style,
+    ),
+  );
+  return `${[
+    'berth: source in, live URL out',
+    `${style.bold('Usage')}\n  berth <command> [flags]`,
+    ...sections,
+    `${style.bold('Examples')}\n  ${style.dim('# tell the client where the server is, then deploy this folder')}\n  berth login https://api.example.com\n  berth deploy`,
+    'berth <command> --help says more about a command. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.',
+  ].join('\n\n')}\n`;
+};
+
+type Line = [left: string, right: string];
+
+const flagLines = (flags: FlagSpecs): Line[] =>
+  Object.entries(flags).map(([name, spec]) => [flagUsage(name, spec), flagSummary(spec)]);
+
+const section = (title: string, lines: readonly Line[], style: Style): string => {
+  const width = Math.min(28, Math.max(...lines.map(([left]) => left.length)));
+  const rows = lines.map(([left, right]) =>
+    left.length > width ? `  ${left}\n  ${' '.repeat(width)}  ${right}` : `  ${left.padEnd(width)}  ${right}`,
+  );
+  return `${style.bold(title)}\n${rows.join('\n')}`;
+};
