@@ -17,7 +17,7 @@ const onSignal = (signal: 'SIGTERM' | 'SIGINT'): void => {
 
 const writer = (stream: NodeJS.WriteStream): Writer => ({
   write: (text) => void stream.write(text),
-  isTTY: stream.isTTY === true,
+  isTTY: stream.isTTY,
   get columns() {
     return stream.columns > 0 ? stream.columns : 80;
   },
@@ -35,7 +35,7 @@ const io: Io = {
   home: homedir(),
   stdout: writer(process.stdout),
   stderr: writer(process.stderr),
-  interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+  interactive: process.stdin.isTTY && process.stderr.isTTY,
   ask: async (question, options) => (await import('#cli/ask')).ask(question, options?.hidden === true, abort.signal),
   readStdin: () => new Response(Bun.stdin.stream()).text(),
   signal: abort.signal,

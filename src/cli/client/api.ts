@@ -10,7 +10,7 @@ import { createHttp, type HttpOptions, type RequestOptions } from './http.ts';
 import { followStream, type StreamEvent, type StreamOptions } from './stream.ts';
 
 export type List<K extends string, T> = Record<K, T[]> & { next_cursor: string | null };
-export type LogLine = { ts: string; replica: string; stream: string; line: string };
+export type LogLine = { ts: string; replica: string; release: string; stream: string; line: string };
 export type OperationStreamData = { line?: string; source?: string; phase?: string; message?: string; status?: string };
 
 export interface Paging {

@@ -17,13 +17,13 @@ export const capacity = defineCommand({
 const lines = (value: Record<string, unknown>, indent: string): string[] =>
   Object.entries(value).flatMap(([key, inner]) => {
     const name = `${indent}${key.replaceAll('_', ' ')}`;
-    if (typeof inner === 'object' && inner !== null && !Array.isArray(inner))
+    if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
       return [name, ...lines(inner as Record<string, unknown>, `${indent}  `)];
-    const shown =
-      typeof inner === 'number' && key.endsWith('bytes')
-        ? bytes(inner)
-        : typeof inner === 'object'
-          ? JSON.stringify(inner)
-          : String(inner);
-    return [`${name.padEnd(28)} ${shown}`];
+    }
+    return [`${name.padEnd(28)} ${shown(key, inner)}`];
   });
+
+const shown = (key: string, value: unknown): string => {
+  if (typeof value === 'number') return key.endsWith('bytes') ? bytes(value) : String(value);
+  return typeof value === 'string' ? value : JSON.stringify(value);
+};

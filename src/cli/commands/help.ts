@@ -17,7 +17,8 @@ export const help = defineCommand({
   run: async (context, { args, flags }) => {
     const { loadChapters } = await import('./index.ts');
     const chapters = await loadChapters();
-    const { raw, style } = context.out;
+    const { style } = context.out;
+    const raw = (text: string): void => context.out.raw(text);
     if (flags.markdown) return raw((await import('../reference.ts')).reference(chapters));
     const [name, sub] = args.command;
     if (name === undefined) return raw(rootHelp(chapters, style));

@@ -28,6 +28,7 @@ export const logs = defineCommand({
     },
     since: { type: 'string', value: 'WHEN', summary: 'begin at a time ago (10m, 2h) or a time (2026-11-21T10:00:00Z)' },
     replica: { type: 'string', value: 'NAME', summary: 'only this replica' },
+    release: { type: 'string', value: 'ID', summary: 'only replicas of this release' },
     timestamps: { type: 'boolean', short: 't', summary: 'show the time of each line' },
   },
   run: async (context, { flags }) => {
@@ -36,13 +37,13 @@ export const logs = defineCommand({
     const since = flags.since === undefined ? undefined : sinceTime(flags.since, Date.now());
     const tail = flags.tail ?? (since === undefined ? 100 : undefined);
     const stream = (await context.api()).followLogs(project, service, {
-      query: { follow: flags.follow, tail, since },
-      startOnly: ['tail', 'since'],
+      query: { follow: flags.follow, tail, since, replica: flags.replica, release: flags.release },
+      startOnly: ['tail'],
       endless: flags.follow,
       onReconnect: (cause) => out.note(out.noteStyle.dim(`${cause}; resuming the stream`)),
     });
     for await (const { event, data } of stream) {
-      if (event !== 'log' || (flags.replica !== undefined && data.replica !== flags.replica)) continue;
+      if (event !== 'log') continue;
       const time = flags.timestamps ? `${out.style.dim(data.ts)} ` : '';
       const name = flags.replica === undefined ? `${out.style.cyan(data.replica)} ` : '';
       if (out.json) out.jsonLine(data);

@@ -64,8 +64,7 @@ const info = defineCommand({
       Object.entries(row)
         .filter(([, value]) => value !== null)
         .map(
-          ([name, value]) =>
-            `${name.padEnd(13)} ${typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)}`,
+          ([name, value]) => `${name.padEnd(13)} ${typeof value === 'object' ? JSON.stringify(value, null, 2) : value}`,
         )
         .join('\n'),
     );

@@ -72,7 +72,7 @@ export const services = defineGroup({
 const detailText = (detail: ServiceDetail, out: Out, now: number): string => {
   const { style } = out;
   const facts: [string, string][] = [
-    ['status', statusPaint(String(detail.status), style)],
+    ['status', statusPaint(detail.status, style)],
     ['url', detail.service_url],
     ['release', detail.live_release ?? 'none yet'],
     ['previous', detail.previous_release ?? 'none'],
@@ -80,7 +80,7 @@ const detailText = (detail: ServiceDetail, out: Out, now: number): string => {
     ['limits', `${detail.memory_mb} MB, ${detail.cpus} CPU each`],
     ['health', `${detail.health_path ?? 'port only'}, within ${detail.health_timeout_seconds} s`],
     ['drain', `${detail.drain_seconds} s`],
-    ['protocol', String(detail.protocol)],
+    ['protocol', detail.protocol],
   ];
   const lines = facts.map(([name, value]) => `  ${name.padEnd(9)} ${value}`);
   const replicas = table(

@@ -30,7 +30,7 @@ export interface Check {
   id: string;
   title: string;
   /** Returns undefined when the check does not apply to the subject. */
-  run(probes: Probes, subject: Subject): Promise<Verdict | undefined>;
+  run: (probes: Probes, subject: Subject) => Promise<Verdict | undefined>;
 }
 
 export const ok = (detail: string): Verdict => ({ status: 'ok', detail });

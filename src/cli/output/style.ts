@@ -1,3 +1,4 @@
+/* oxlint-disable no-control-regex -- control characters are what this file looks for */
 import type { Io, Writer } from '../io.ts';
 
 type Paint = (text: string) => string;
@@ -31,12 +32,9 @@ export const createStyle = (writer: Writer, env: Io['env']): Style => {
   };
 };
 
-// oxlint-disable-next-line no-control-regex -- these are the characters to find
 const ESCAPES =
   /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[PX^_][^\u001B]*(?:\u001B\\)?|[ -/]*[0-~])/g;
-// oxlint-disable-next-line no-control-regex -- these are the characters to find
 const CONTROLS = /[\u0000-\u0008\u000A-\u001A\u001C-\u001F\u007F-\u009F]/g;
-// oxlint-disable-next-line no-control-regex -- these are the characters to find
 const COLOUR = /^\u001B\[[\d;]*m$/;
 
 /**
