@@ -44,8 +44,9 @@ export const createFeed = <T>(): Feed<T> => {
     },
     async *read({ follow, from, signal }) {
       let at = from;
-      while (!signal?.aborted) {
+      for (;;) {
         const item = items[at];
+        if (signal?.aborted) return;
         if (item !== undefined) {
           at += 1;
           yield item;

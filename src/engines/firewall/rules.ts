@@ -14,8 +14,8 @@ export interface FirewallSpec {
 
 export type Family = 'ipv4' | 'ipv6';
 
-/** Link-local addresses: clouds answer there with the credentials of the machine. */
-const LINK_LOCAL = '169.254.0.0/16';
+/** Where clouds answer with the credentials of the machine: all link-local addresses, and those of Azure and Alibaba. */
+const METADATA = ['169.254.0.0/16', '168.63.129.16/32', '100.100.100.200/32'];
 /** Where build steps run. */
 const DEFAULT_BRIDGE = 'docker0';
 
@@ -46,11 +46,11 @@ export const chainRules = (spec: FirewallSpec, family: Family): string[] => {
   return [
     established,
     ...nameServerRules(spec, input, 'ACCEPT'),
-    `-A ${input} -d ${LINK_LOCAL} -j REJECT`,
+    ...METADATA.map((network) => `-A ${input} -d ${network} -j REJECT`),
     ...spec.entryPorts.map((port) => `-A ${input} -p tcp -m tcp --dport ${port} -j ACCEPT`),
     `-A ${input} -j REJECT`,
     ...nameServerRules(spec, forward, 'RETURN'),
-    `-A ${forward} -d ${LINK_LOCAL} -j REJECT`,
+    ...METADATA.map((network) => `-A ${forward} -d ${network} -j REJECT`),
   ];
 };
 

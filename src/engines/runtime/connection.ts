@@ -46,7 +46,7 @@ export const createConnection = ({ socketPath, clock, log }: ConnectionOptions):
 
   let negotiated: Docker | undefined;
   const negotiate = async (signal: AbortSignal): Promise<Docker> => {
-    const offered = await get<Docker.DockerVersion>(connect(), '/version', { query: {}, signal });
+    const offered = await get<Docker.DockerVersion>(connect(), '/version', { signal });
     const version = chooseApiVersion(offered.ApiVersion, offered.MinAPIVersion);
     log.debug('negotiated the Docker API', { engine: offered.Version, version });
     return connect(`v${version}`);
@@ -106,13 +106,17 @@ const compareVersions = (left: string, right: string): number => {
 };
 
 interface GetOptions {
-  query: Record<string, unknown>;
+  query?: Record<string, unknown>;
   signal: AbortSignal;
   isStream?: boolean;
 }
 
-/** For what dockerode's own methods do not offer: a stream of any answer, and an abort of any call. */
-const get = <T>(docker: Docker, path: string, { query, signal, isStream = false }: GetOptions): Promise<T> =>
+/** For what some of dockerode's own methods do not offer: an abort, and the answer as a stream. */
+export const get = <T>(
+  docker: Docker,
+  path: string,
+  { query = {}, signal, isStream = false }: GetOptions,
+): Promise<T> =>
   new Promise((resolve, reject) => {
     const request = {
       path: `${path}?`,

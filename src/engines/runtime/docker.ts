@@ -1,14 +1,13 @@
-import type { Readable } from 'node:stream';
 import type { Clock } from '#kernel/clock';
 import type { Log } from '#kernel/log';
-import { type Connection, createConnection } from './connection.ts';
-import { containerCalls, missing } from './containers.ts';
+import { type Connection, createConnection, get } from './connection.ts';
+import { containerCalls } from './containers.ts';
 import { decodeEvents, eventFilters } from './events.ts';
 import { engineError } from './failures.ts';
 import { imageCalls } from './images.ts';
-import { decodeLogs, sinceAfter } from './logs.ts';
+import { chunksOf, readLogs } from './log-reader.ts';
 import { networkCalls } from './networks.ts';
-import type { Labels, LogOptions, Runtime, RuntimeLogLine } from './port.ts';
+import type { Labels, Runtime } from './port.ts';
 
 export interface DockerRuntimeOptions {
   socketPath: string;
@@ -27,10 +26,8 @@ export const createDockerRuntime = ({ installation = {}, ...options }: DockerRun
     ...networkCalls(connection, installation),
     ...imageCalls(connection),
     info: () => readInfo(connection),
-    async *logs(id, logOptions) {
-      if ((await containers.inspect(id)) === undefined) throw missing(id);
-      yield* readLogs(connection, id, logOptions);
-    },
+    logs: (id, logOptions) =>
+      readLogs({ connection, clock: options.clock, inspect: containers.inspect }, id, logOptions),
     events: (labels, signal) => {
       const filters = eventFilters({ ...labels, ...installation });
       // Docker replays from here, so that nothing is lost while the connection opens.
@@ -38,6 +35,11 @@ export const createDockerRuntime = ({ installation = {}, ...options }: DockerRun
     },
   };
 };
+
+interface RawVersion {
+  Version: string;
+  ApiVersion: string;
+}
 
 interface RawInfo {
   NCPU: number;
@@ -50,8 +52,8 @@ interface RawInfo {
 
 const readInfo = async ({ call }: Connection): ReturnType<Runtime['info']> => {
   const [host, engine] = await Promise.all([
-    call('describe itself', async (docker) => (await docker.info()) as RawInfo),
-    call('tell its version', (docker) => docker.version()),
+    call('describe itself', (docker, signal) => get<RawInfo>(docker, '/info', { signal })),
+    call('tell its version', (docker, signal) => get<RawVersion>(docker, '/version', { signal })),
   ]);
   return {
     engine: 'docker',
@@ -65,31 +67,6 @@ const readInfo = async ({ call }: Connection): ReturnType<Runtime['info']> => {
     cgroupVersion: host.CgroupVersion ?? '1',
   };
 };
-
-async function* readLogs(
-  connection: Connection,
-  id: string,
-  { follow, since, tail, signal }: LogOptions,
-): AsyncGenerator<RuntimeLogLine, void, undefined> {
-  if (signal?.aborted) return;
-  const what = `read the log of container ${id}`;
-  const query = {
-    follow,
-    stdout: true,
-    stderr: true,
-    timestamps: true,
-    ...(since === undefined ? {} : { since: sinceAfter(since) }),
-    ...(tail === undefined ? {} : { tail }),
-  };
-  const body = await connection.open(what, `/containers/${encodeURIComponent(id)}/logs`, { query, signal });
-  try {
-    yield* decodeLogs(chunksOf(body));
-  } catch (error) {
-    if (!signal?.aborted) throw engineError(what, error);
-  } finally {
-    body.destroy();
-  }
-}
 
 async function* readEvents(
   connection: Connection,
@@ -109,6 +86,3 @@ async function* readEvents(
     body.destroy();
   }
 }
-
-/** Reads at the pace of its consumer: Docker waits meanwhile. */
-const chunksOf = (body: Readable): AsyncIterable<Uint8Array> => body as AsyncIterable<Uint8Array>;

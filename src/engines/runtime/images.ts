@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 import { BerthError, conflict, invalidInput, notFound } from '#kernel/errors';
-import type { Connection } from './connection.ts';
+import { type Connection, get } from './connection.ts';
 import { statusOf } from './failures.ts';
 import type { ImageInfo, Runtime } from './port.ts';
 
@@ -9,21 +9,26 @@ const PULL_DEADLINE_MS = 600_000;
 type ImageCalls = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'tagImage' | 'removeImage'>;
 
 export const imageCalls = ({ call }: Connection): ImageCalls => {
-  const inspectImage: Runtime['inspectImage'] = (ref) =>
-    call(`inspect image ${ref}`, async (docker, abortSignal) => {
-      const options = { manifests: false, abortSignal };
-      try {
-        return toInfo(await image(docker, ref).inspect(options));
-      } catch (error) {
-        if (statusOf(error) === 404) return undefined;
-        throw error;
-      }
-    });
+  const inspect = (ref: string, signal?: AbortSignal): Promise<ImageInfo | undefined> =>
+    call(
+      `inspect image ${ref}`,
+      async (docker, abortSignal) => {
+        try {
+          return toInfo(
+            await get<Docker.ImageInspectInfo>(docker, `/images/${path(ref)}/json`, { signal: abortSignal }),
+          );
+        } catch (error) {
+          if (statusOf(error) === 404) return undefined;
+          throw error;
+        }
+      },
+      { signal },
+    );
 
   return {
-    inspectImage,
+    inspectImage: (ref) => inspect(ref),
     ensureImage: async (ref, signal) => {
-      const present = await inspectImage(ref);
+      const present = await inspect(ref, signal);
       if (present !== undefined) return present;
       await call(
         `pull image ${ref}`,
@@ -38,7 +43,7 @@ export const imageCalls = ({ call }: Connection): ImageCalls => {
         },
         { deadlineMs: PULL_DEADLINE_MS, signal },
       );
-      const pulled = await inspectImage(ref);
+      const pulled = await inspect(ref, signal);
       if (pulled === undefined) throw conflict(`image ${ref} vanished right after its pull`, 'retry', true);
       return pulled;
     },
@@ -69,8 +74,9 @@ export const splitRef = (ref: string): { repo: string; tag?: string } => {
 };
 
 /** The slashes of a reference are part of Docker's path; nothing else may be. */
-const image = (docker: Docker, ref: string): Docker.Image =>
-  docker.getImage(ref.split('/').map(encodeURIComponent).join('/'));
+const path = (ref: string): string => ref.split('/').map(encodeURIComponent).join('/');
+
+const image = (docker: Docker, ref: string): Docker.Image => docker.getImage(path(ref));
 
 /** Reads a pull's progress to its end: Docker reports failures inside the stream, after a 200. */
 const drain = async (progress: AsyncIterable<string | Uint8Array>, ref: string): Promise<void> => {

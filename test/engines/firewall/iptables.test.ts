@@ -188,7 +188,7 @@ describe('iptables firewall', () => {
     const before = await tool('iptables', '-S');
     expect(await firewall.ensure()).toEqual({ state: 'active' });
     expect(await tool('iptables', '-S')).toBe(before);
-    const [jump = ''] = before.split('\n').filter((line) => line.startsWith('-A INPUT -i bt'));
+    const jump = before.split('\n').find((line) => line.startsWith('-A INPUT -i bt')) ?? '';
     await tool('iptables', ...jump.replace('-A', '-D').split(' '));
     expect((await firewall.status()).state).toBe('inactive');
     expect(await firewall.ensure()).toEqual({ state: 'active' });
