@@ -16,7 +16,7 @@ export type { DeployDeps } from './deps.ts';
 export { createCreateDeploy, type CreateDeploy } from './create-deploy.ts';
 export { startMaintenance } from './maintenance.ts';
 export { deployRoutes } from './routes.ts';
-export { bridgePrefix, LABEL } from './specs.ts';
+export { bridgePrefix, firewallSpec, firstAddress, LABEL } from './specs.ts';
 
 /** Everything that carries out operations. */
 export interface DeployEngine {

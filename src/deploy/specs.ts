@@ -1,5 +1,6 @@
 import type { Config } from '#kernel/config';
 import { serviceUrl } from '#kernel/config';
+import type { FirewallSpec } from '#engines/firewall/rules';
 import type { ContainerSpec, Labels, NetworkSpec } from '#engines/runtime/port';
 import type { ServiceRow } from '#modules/services';
 
@@ -119,10 +120,19 @@ export const projectNetwork = (
   interContainer: true,
 });
 
+/** What the host's packet filter needs to know of this installation. */
+export const firewallSpec = (instance: string, entryPorts: number[]): FirewallSpec => ({
+  chains: `BERTH-${instance.slice(-4).toUpperCase()}`,
+  bridges: bridgePrefix(instance),
+  entryPorts,
+  nameservers: [],
+});
+
 const bridgeName = (instance: string, network: string): string =>
   bridgePrefix(instance) + Bun.hash.xxHash64(network).toString(36).slice(-7).padStart(7, '0');
 
-const firstAddress = (subnet: string): string => {
+/** The gateway's address: the first of a subnet in CIDR. */
+export const firstAddress = (subnet: string): string => {
   const [address = ''] = subnet.split('/');
   const parts = address.split('.').map(Number);
   return [...parts.slice(0, 3), (parts[3] ?? 0) + 1].join('.');

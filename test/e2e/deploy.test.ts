@@ -209,7 +209,7 @@ describe('a running service', () => {
         '--filter',
         'label=dev.berth.project=gone',
         '--filter',
-        `label=dev.berth.instance=${await berth.instance()}`,
+        `label=dev.berth.instance=${berth.instance()}`,
       ]),
     ).toBe('');
   }, 120_000);

@@ -18,7 +18,7 @@ afterAll(async () => {
 }, 60_000);
 
 const replicas = async (service: string): Promise<string[]> => {
-  const instance = await berth.instance();
+  const instance = berth.instance();
   const out = await docker([
     'ps',
     '-aq',

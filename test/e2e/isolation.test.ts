@@ -53,7 +53,7 @@ interface Inspected {
 const replica = async (project: string, service: string): Promise<Inspected> => {
   const filters = [
     '--filter',
-    `label=dev.berth.instance=${await berth.instance()}`,
+    `label=dev.berth.instance=${berth.instance()}`,
     '--filter',
     `label=dev.berth.project=${project}`,
     '--filter',

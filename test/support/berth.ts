@@ -1,9 +1,13 @@
+import { Database } from 'bun:sqlite';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { firewallSpec, LABEL } from '#deploy/index';
+import { createIptablesFirewall } from '#engines/firewall/iptables';
+import { createLog } from '#kernel/log';
 import type { Operation } from '#modules/operations';
 import { writeFiles } from './apps.ts';
-import { docker, removeByLabel } from './docker.ts';
+import { removeByLabel } from './docker.ts';
 import { freePorts } from './ports.ts';
 
 /** The compiled executable that the end-to-end tests drive. */
@@ -178,20 +182,29 @@ export class Berth {
     return (await this.app(project, service, path)).text();
   }
 
-  async instance(): Promise<string> {
-    const container = await docker(['ps', '-aq', '--filter', `publish=${this.ports.registry}`]);
-    const id = container.split('\n')[0] ?? '';
-    return (await docker(['inspect', '--format', '{{index .Config.Labels "dev.berth.instance"}}', id])).trim();
+  /** Id of the installation, as its database has it. */
+  instance(): string {
+    const db = new Database(join(this.dataDir, 'berth.db'), { readonly: true });
+    try {
+      return db.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'instance'").get()?.value ?? '';
+    } finally {
+      db.close();
+    }
   }
 
-  /** Stops it, and removes its containers, networks and images by their label. */
+  /** Stops it, and removes its containers, networks, images and firewall rules by its id. */
   async destroy(): Promise<void> {
-    const instance = await this.instance();
+    const instance = this.instance();
     await this.stop('SIGKILL');
-    if (instance !== '') await removeByLabel(`dev.berth.instance=${instance}`);
+    if (instance !== '') {
+      await removeByLabel(`${LABEL.instance}=${instance}`);
+      await createIptablesFirewall({ ...firewallSpec(instance, []), log: QUIET }).remove();
+    }
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 }
+
+const QUIET = createLog('error', () => undefined, Date.now);
 
 const parse = (text: string): unknown => {
   try {

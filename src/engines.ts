@@ -1,0 +1,123 @@
+import { chownSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createBuildkitBuilder } from '#engines/builder/buildkit';
+import type { ImageBuilder } from '#engines/builder/port';
+import { createIptablesFirewall } from '#engines/firewall/iptables';
+import { readNameservers } from '#engines/firewall/nameservers';
+import type { Firewall } from '#engines/firewall/port';
+import type { Proxy } from '#engines/proxy/port';
+import { createTraefikProxy } from '#engines/proxy/traefik';
+import { createDockerRegistry, type DockerRegistry } from '#engines/registry/docker';
+import type { RegistryPlace } from '#engines/registry/container';
+import { createDockerRuntime } from '#engines/runtime/docker';
+import type { Labels, Runtime } from '#engines/runtime/port';
+import { hostAddresses } from '#engines/runtime/subnets';
+import { bridgePrefix, firewallSpec, LABEL } from '#deploy/index';
+import type { Clock } from '#kernel/clock';
+import type { Config } from '#kernel/config';
+import type { Log } from '#kernel/log';
+
+/** The real engines of a server. */
+export interface Engines {
+  runtime: Runtime;
+  builder: ImageBuilder;
+  registry: DockerRegistry;
+  proxy: Proxy;
+  firewall: Firewall | null;
+}
+
+export interface EnginesOptions {
+  config: Config;
+  instance: string;
+  /** Tells requests of the proxy from those of others. */
+  proxySecret: string;
+  /** Subnet of the network that the registry sits in. */
+  registrySubnet: { subnet: string; gateway: string };
+  clock: Clock;
+  log: Log;
+}
+
+/** Nobody on the host has this id; the registry needs to write its own directory and nothing else. */
+const REGISTRY_UID = 65_532;
+
+const registryPlace = ({ config, instance, registrySubnet }: EnginesOptions, labels: Labels): RegistryPlace => {
+  const uid = process.getuid?.() === 0 ? REGISTRY_UID : (process.getuid?.() ?? REGISTRY_UID);
+  const dir = join(config.dataDir, 'registry');
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (process.getuid?.() === 0) chownSync(dir, uid, uid);
+  const [registry = '', collector = ''] = [...take(hostAddresses(registrySubnet.subnet), 3)].filter(
+    (ip) => ip !== registrySubnet.gateway,
+  );
+  return {
+    name: `berth-${instance}-registry`,
+    image: config.registryImage,
+    port: config.registryPort,
+    network: {
+      name: `berth-${instance}-system`,
+      subnet: registrySubnet.subnet,
+      gateway: registrySubnet.gateway,
+      bridge: `${bridgePrefix(instance)}system`,
+      labels: { ...labels, [LABEL.role]: 'system-network' },
+      interContainer: false,
+    },
+    addresses: { registry, collector },
+    dir,
+    user: `${uid}:${uid}`,
+    labels,
+  };
+};
+
+function* take<T>(items: Iterable<T>, count: number): Generator<T, void, undefined> {
+  let left = count;
+  for (const item of items) {
+    if (left === 0) return;
+    left -= 1;
+    yield item;
+  }
+}
+
+export const createEngines = async (options: EnginesOptions): Promise<Engines> => {
+  const { config, instance, clock, log } = options;
+  const labels = { [LABEL.instance]: instance };
+  const socketPath = config.dockerSocket;
+  const runtime = createDockerRuntime({ socketPath, clock, log, installation: labels });
+  return {
+    runtime,
+    builder: createBuildkitBuilder({ socketPath, clock, log }),
+    registry: createDockerRegistry({
+      socketPath,
+      runtime,
+      clock,
+      log,
+      place: registryPlace(options, labels),
+    }),
+    proxy: createTraefikProxy({
+      runtime,
+      clock,
+      log,
+      dataDir: config.dataDir,
+      image: config.traefikImage,
+      httpPort: config.httpPort,
+      httpsPort: config.httpsPort,
+      apiPort: config.proxyApiPort,
+      acme:
+        config.acmeEmail === ''
+          ? null
+          : {
+              email: config.acmeEmail,
+              server: config.acmeServer,
+              caFile: config.acmeCaFile === '' ? null : config.acmeCaFile,
+            },
+      instanceLabels: labels,
+      containerName: `berth-${instance}-proxy`,
+      proxySecret: options.proxySecret,
+    }),
+    firewall: config.firewall
+      ? createIptablesFirewall({
+          ...firewallSpec(instance, [config.httpPort, config.httpsPort]),
+          nameservers: await readNameservers(),
+          log,
+        })
+      : null,
+  };
+};
