@@ -6,14 +6,14 @@ import { usageError } from './failure.ts';
  */
 export const parseDotenv = (text: string): Record<string, string> => {
   const source = text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n');
-  const values: Record<string, string> = {};
+  const values = new Map<string, string>();
   let position = 0;
   while (position < source.length) {
     const assignment = readAssignment(source, position);
-    if (assignment.name !== undefined) values[assignment.name] = assignment.value;
+    if (assignment.name !== undefined) values.set(assignment.name, assignment.value);
     position = assignment.next;
   }
-  return values;
+  return Object.fromEntries(values);
 };
 
 interface Assignment {

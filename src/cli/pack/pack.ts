@@ -87,8 +87,9 @@ const addFile = async (tar: Pack, path: string, { entry, onBytes }: FileToAdd): 
     const sink = tar.entry(headerOf(entry), (error) =>
       error === null || error === undefined ? ended.resolve() : ended.reject(error),
     ) as unknown as Writable;
-    // When reading fails first, that is the error to report.
+    // When reading fails first, that is the error to report; the archive's own end passes it on to the sink.
     ended.promise.catch(() => undefined);
+    sink.on('error', ended.reject);
     let left = entry.size;
     while (left > 0) {
       const buffer = Buffer.allocUnsafe(Math.min(CHUNK, left));

@@ -67,7 +67,7 @@ export const normalEndpoint = (text: string): string => {
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '')}`;
 };
 
-const isLocal = (text: string): boolean => /^(?:localhost|127\.|\[::1\]|.*\.localhost)(?:[:/]|$)/i.test(text);
+const isLocal = (text: string): boolean => /^(?:localhost|127\.[\d.]+|\[::1\]|.*\.localhost)(?:[:/]|$)/i.test(text);
 
 /** Whether a token would cross a network unprotected. */
 export const isPlainRemote = (endpoint: string): boolean => {
