@@ -14,7 +14,7 @@ export const refuseEscapes = (dockerfileText: string): void => {
   // Every line is looked at as if an instruction began there, whichever the escape character is: so one that only seems
   // to be inside another instruction or a here-document is not overlooked.
   for (const [index, line] of lines.entries()) {
-    if (!/^\s*(?:R|ON?(?:\W|$)|ONB)/i.test(line)) continue;
+    if (!/^\s*[RO]/i.test(line)) continue;
     for (const escape of ['\\', '`']) refuseFlags(joinContinued(lines, index, escape), index);
   }
 };

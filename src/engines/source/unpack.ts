@@ -61,21 +61,25 @@ const readArchive = async (options: UnpackOptions, meter: Meter, unpacking: Unpa
     ],
     { signal: AbortSignal.any([ended.signal, options.signal]) },
   );
-  let failure: { thrown: unknown } | undefined;
-  try {
-    for await (const entry of entries) await unpacking.add(entry);
-  } catch (thrown) {
-    failure = { thrown };
-    ended.abort();
-  }
-  const pumped = await pumping.then(
+  // Handled from the start: it may fail while an entry is still being written.
+  const pumped = outcomeOf(pumping);
+  const added = await outcomeOf(addAll(entries, unpacking));
+  if (added !== undefined) ended.abort();
+  const broken = await pumped;
+  if (options.signal.aborted) throw options.signal.reason;
+  const first = added !== undefined && isNamed(added.thrown) ? added : (broken ?? added);
+  if (first !== undefined) throw isNamed(first.thrown) ? first.thrown : unreadable(first.thrown);
+};
+
+const addAll = async (entries: Extract, unpacking: Unpacking): Promise<void> => {
+  for await (const entry of entries) await unpacking.add(entry);
+};
+
+const outcomeOf = (work: Promise<void>): Promise<{ thrown: unknown } | undefined> =>
+  work.then(
     () => undefined,
     (thrown: unknown) => ({ thrown }),
   );
-  const first = failure?.thrown instanceof BerthError ? failure : (pumped ?? failure);
-  if (options.signal.aborted) throw options.signal.reason;
-  if (first !== undefined) throw isSystemError(first.thrown) ? first.thrown : unreadable(first.thrown);
-};
 
 class Unpacking {
   readonly #root: string;
@@ -198,7 +202,8 @@ const linkTarget = (header: Header): string => {
   return target;
 };
 
-const isSystemError = (thrown: unknown): boolean =>
+/** Whether it names its cause itself: a refusal, or the file system. All else comes from the parsers. */
+const isNamed = (thrown: unknown): boolean =>
   thrown instanceof BerthError || (thrown instanceof Error && 'syscall' in thrown);
 
 const unreadable = (cause: unknown): BerthError =>

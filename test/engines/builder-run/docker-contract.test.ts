@@ -1,0 +1,4 @@
+import { builderContract } from '#test/contracts/builder.ts';
+import { bootBuilder } from './support.ts';
+
+builderContract('BuildKit in Docker', bootBuilder);
