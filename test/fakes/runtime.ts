@@ -1,35 +1,10 @@
 import { BerthError, conflict, notFound } from '#kernel/errors';
 import { carries } from '#engines/runtime/labels';
-import type {
-  ContainerSpec,
-  ContainerState,
-  ImageInfo,
-  Labels,
-  LogOptions,
-  NetworkSpec,
-  Runtime,
-  RuntimeEvent,
-  RuntimeLogLine,
-} from '#engines/runtime/port';
-import { createFeed, type Feed } from './feed.ts';
+import type { ContainerSpec, Labels, LogOptions, Runtime, RuntimeEvent, RuntimeLogLine } from '#engines/runtime/port';
+import type { Feed } from './feed.ts';
+import { type FakeContainer, FakeEngine, type FakeRuntimeOptions } from './runtime-engine.ts';
 
-/** What a fake container does once it is started. */
-export interface FakeProgram {
-  lines?: { stream: 'stdout' | 'stderr'; line: string }[];
-  /** Ends with this code right after its lines; without it, the program runs until it is stopped. */
-  exitCode?: number;
-  oomKilled?: boolean;
-}
-
-export interface FakeRuntimeOptions {
-  /** Decides what a container runs; by default, every one idles. */
-  program?: (spec: ContainerSpec) => FakeProgram;
-  /** References of the images that are there. */
-  images?: string[];
-  /** References that `ensureImage` can pull. */
-  pullable?: string[];
-  now?: () => number;
-}
+export type { FakeProgram, FakeRuntimeOptions } from './runtime-engine.ts';
 
 /** The engine in memory, with handles for tests. */
 export interface FakeRuntime extends Runtime {
@@ -47,132 +22,8 @@ export interface FakeRuntime extends Runtime {
   as(installation: Labels): Runtime;
 }
 
-interface FakeContainer {
-  spec: ContainerSpec;
-  state: ContainerState;
-  log: Feed<RuntimeLogLine>;
-}
-
-class Engine {
-  readonly containers = new Map<string, FakeContainer>();
-  readonly networks = new Map<string, NetworkSpec>();
-  readonly images = new Map<string, ImageInfo>();
-  readonly events = createFeed<RuntimeEvent>();
-  readonly options: Required<FakeRuntimeOptions>;
-  private counter = 0;
-
-  constructor(options: FakeRuntimeOptions) {
-    this.options = { program: () => ({}), images: [], pullable: [], now: () => Date.now(), ...options };
-    for (const ref of this.options.images) this.addImage(ref);
-  }
-
-  addImage(ref: string): ImageInfo {
-    const id = `sha256:${Bun.hash(ref).toString(16).padStart(64, '0')}`;
-    const info = { id, sizeBytes: 1, exposedPorts: [], repoDigests: [], user: '', entrypoint: [], command: ['idle'] };
-    this.images.set(ref, info);
-    return info;
-  }
-
-  /** Strictly increasing, in the form in which Docker stamps lines. */
-  stamp(): string {
-    this.counter += 1;
-    const millis = new Date(this.options.now()).toISOString().slice(0, -1);
-    return `${millis}${String(this.counter).padStart(6, '0')}Z`;
-  }
-
-  create(spec: ContainerSpec): { id: string } {
-    if (!this.images.has(spec.image)) throw notFound(`No such image: ${spec.image}`, 'pull it first');
-    if ([...this.containers.values()].some(({ state }) => state.name === spec.name)) {
-      throw conflict(`the name ${spec.name} is taken`, 'choose another one', true);
-    }
-    this.counter += 1;
-    const id = this.counter.toString(16).padStart(64, '0');
-    const state: ContainerState = {
-      id,
-      name: spec.name,
-      image: spec.image,
-      labels: spec.labels,
-      status: 'created',
-      exitCode: null,
-      oomKilled: false,
-      restartCount: 0,
-      startedAt: null,
-      finishedAt: null,
-      pid: null,
-      ip: spec.network === 'host' ? null : spec.network.ip,
-    };
-    this.containers.set(id, { spec, state, log: createFeed() });
-    this.report(state, 'create');
-    return { id };
-  }
-
-  start(container: FakeContainer): void {
-    const { spec, state } = container;
-    if (state.status === 'running') return;
-    this.assertReachable(spec);
-    const program = this.options.program(spec);
-    this.counter += 1;
-    Object.assign(state, { status: 'running', exitCode: null, startedAt: this.stamp(), pid: 1000 + this.counter });
-    container.log.reopen();
-    this.report(state, 'start');
-    for (const { stream, line } of program.lines ?? []) this.say(container, stream, line);
-    if (program.exitCode !== undefined) this.end(container, program.exitCode, program.oomKilled ?? false);
-  }
-
-  private assertReachable({ network }: ContainerSpec): void {
-    if (network === 'host') return;
-    if (!this.networks.has(network.name)) throw notFound(`network ${network.name} not found`, 'make it first');
-    const holder = [...this.containers.values()].find(
-      ({ spec, state }) =>
-        state.status === 'running' &&
-        spec.network !== 'host' &&
-        spec.network.name === network.name &&
-        spec.network.ip === network.ip,
-    );
-    if (holder !== undefined) throw conflict(`Address already in use: ${network.ip}`, 'choose another one', true);
-  }
-
-  say({ log }: FakeContainer, stream: 'stdout' | 'stderr', line: string): void {
-    log.push({ ts: this.stamp(), stream, line });
-  }
-
-  /** The process ends by itself: its restart policy decides what follows. */
-  end(container: FakeContainer, exitCode: number, oomKilled: boolean): void {
-    const { spec, state } = container;
-    if (oomKilled) this.report(state, 'oom');
-    this.halt(container, exitCode);
-    state.oomKilled = oomKilled;
-    if (spec.restart === 'no') return;
-    state.status = 'restarting';
-    state.restartCount += 1;
-  }
-
-  stop(container: FakeContainer): void {
-    if (container.state.status !== 'running' && container.state.status !== 'restarting') return;
-    this.report(container.state, 'kill');
-    this.halt(container, 143);
-    this.report(container.state, 'stop');
-  }
-
-  remove(container: FakeContainer): void {
-    if (container.state.status === 'running') this.halt(container, 137);
-    this.containers.delete(container.state.id);
-    this.report(container.state, 'destroy');
-  }
-
-  private halt({ state, log }: FakeContainer, exitCode: number): void {
-    Object.assign(state, { status: 'exited', exitCode, finishedAt: this.stamp(), pid: null });
-    this.report(state, 'die', exitCode);
-    log.close();
-  }
-
-  report(state: ContainerState, action: RuntimeEvent['action'], exitCode: number | null = null): void {
-    this.events.push({ action, containerId: state.id, labels: state.labels, exitCode, at: this.options.now() });
-  }
-}
-
 export const createFakeRuntime = (options: FakeRuntimeOptions = {}): FakeRuntime => {
-  const engine = new Engine(options);
+  const engine = new FakeEngine(options);
   const faults = new Map<keyof Runtime, BerthError[]>();
   const calls: (keyof Runtime)[] = [];
   const enter = (method: keyof Runtime): void => {
@@ -201,7 +52,7 @@ export const createFakeRuntime = (options: FakeRuntimeOptions = {}): FakeRuntime
 const dockerIsAway = (): BerthError =>
   new BerthError('INTERNAL_ERROR', 'Docker is not reachable', { hint: 'see: berth doctor', retryable: true });
 
-const view = (engine: Engine, installation: Labels, enter: (method: keyof Runtime) => void): Runtime => {
+const view = (engine: FakeEngine, installation: Labels, enter: (method: keyof Runtime) => void): Runtime => {
   const find = (id: string): FakeContainer | undefined => {
     const found = engine.containers.get(id);
     return found !== undefined && carries(found.state.labels, installation) ? found : undefined;
@@ -244,7 +95,7 @@ type ContainerView = Pick<
   'create' | 'start' | 'stop' | 'remove' | 'inspect' | 'list' | 'logs' | 'stats' | 'events'
 >;
 
-const containerView = (engine: Engine, { installation, enter, find, must }: Access): ContainerView => ({
+const containerView = (engine: FakeEngine, { installation, enter, find, must }: Access): ContainerView => ({
   create: async (spec) => {
     enter('create');
     return engine.create({ ...spec, labels: { ...spec.labels, ...installation } });
@@ -292,7 +143,7 @@ const containerView = (engine: Engine, { installation, enter, find, must }: Acce
 });
 
 async function* watch(
-  engine: Engine,
+  engine: FakeEngine,
   labels: Labels,
   { from, signal }: { from: number; signal: AbortSignal },
 ): AsyncGenerator<RuntimeEvent> {
@@ -312,7 +163,7 @@ async function* select(
 
 type NetworkView = Pick<Runtime, 'ensureNetwork' | 'removeNetwork' | 'listNetworks' | 'usedSubnets'>;
 
-const networkView = (engine: Engine, installation: Labels, enter: Access['enter']): NetworkView => ({
+const networkView = (engine: FakeEngine, installation: Labels, enter: Access['enter']): NetworkView => ({
   ensureNetwork: async (spec) => {
     enter('ensureNetwork');
     const found = engine.networks.get(spec.name);
@@ -350,7 +201,7 @@ const networkView = (engine: Engine, installation: Labels, enter: Access['enter'
 
 type ImageView = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'tagImage' | 'removeImage'>;
 
-const imageView = (engine: Engine, enter: Access['enter']): ImageView => ({
+const imageView = (engine: FakeEngine, enter: Access['enter']): ImageView => ({
   inspectImage: async (ref) => {
     enter('inspectImage');
     return engine.images.get(ref);

@@ -11,6 +11,7 @@ export interface Runtime {
 
   /** Makes the network unless one of that name and subnet is there. */
   ensureNetwork(spec: NetworkSpec): Promise<void>;
+  /** Idempotent; CONFLICT while containers run in it. */
   removeNetwork(name: string): Promise<void>;
   listNetworks(labels: Labels): Promise<NetworkSummary[]>;
   /** Every IPv4 subnet (CIDR) in use by any network of the engine, ours or not. */
@@ -18,18 +19,25 @@ export interface Runtime {
 
   /** Creates a container without starting it. */
   create(spec: ContainerSpec): Promise<{ id: string }>;
+  /** INVALID_INPUT when the image's command can't be run, CONFLICT when its address or loopback port is taken. */
   start(id: string): Promise<void>;
-  /** SIGTERM, then SIGKILL after `graceSeconds`; resolves when it has ended. */
+  /** The image's stop signal (SIGTERM unless it names another), then SIGKILL after `graceSeconds`; resolves when it has ended. */
   stop(id: string, graceSeconds: number): Promise<void>;
   /** Kills and removes the container with its anonymous volumes. */
   remove(id: string): Promise<void>;
   inspect(id: string): Promise<ContainerState | undefined>;
   list(labels: Labels): Promise<ContainerSummary[]>;
-  /** Log lines in order; with `follow`, until the container ends or `signal` aborts. A line is cut at 16 KiB. */
+  /**
+   * Log lines in order, at the reader's pace; with `follow`, until the container ends (its last lines included) or `signal`
+   * aborts. A broken link is a retryable INTERNAL_ERROR: go on with `since`. A line is cut at 16 KiB.
+   */
   logs(id: string, options: LogOptions): AsyncIterable<RuntimeLogLine>;
   /** One reading; undefined when the container does not run. Takes up to 2 s, because CPU needs two samples. */
   stats(id: string): Promise<ContainerStats | undefined>;
-  /** Container events (`die`, `oom`, `start`, …) of containers with these labels, until `signal` aborts or the link breaks. */
+  /**
+   * Container events (`die`, `oom`, `start`, …) of containers with these labels, from the moment of the call until `signal`
+   * aborts or the link breaks.
+   */
   events(labels: Labels, signal: AbortSignal): AsyncIterable<RuntimeEvent>;
 
   inspectImage(ref: string): Promise<ImageInfo | undefined>;

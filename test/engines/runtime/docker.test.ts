@@ -53,7 +53,7 @@ describe('inside a container', () => {
   });
   test('a read-only root can only be written in its tmpfs, which has half of the memory', async () => {
     const script =
-      'touch /etc/x 2>/dev/null && echo root; touch /tmp/x && echo tmp; df -B1 --output=size /tmp | tail -1';
+      'touch /etc/x 2>/dev/null && echo root; touch /tmp/x && echo tmp; echo $(df -B1 --output=size /tmp | tail -1)';
     expect(await output(script, { readOnlyRoot: true, tmpfs: ['/tmp'] })).toEqual(['tmp', String(32 * 1024 ** 2)]);
   });
   test('a fork bomb ends at the limit of processes', async () => {
