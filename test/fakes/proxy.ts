@@ -26,42 +26,30 @@ export const createFakeProxy = (state: FakeProxyState = newFakeProxyState()): Fa
   const calls: string[] = [];
   let failure: BerthError | undefined;
 
-  const assertFree = (owner: string, hosts: string[], routes: Map<string, Route>): void => {
-    const others: [string, string[]][] = [
+  const assertFree = (owner: string, hosts: string[], routes: Map<string, Route> = state.routes): void =>
+    assertUnclaimed(owner, hosts, [
       ...[...routes].map(([name, route]): [string, string[]] => [name, route.hosts]),
       ['', state.controlPlane?.hosts ?? []],
-    ];
-    for (const [name, taken] of others) {
-      const host = name === owner ? undefined : hosts.find((candidate) => taken.includes(candidate));
-      if (host !== undefined) throw conflict(`the host name ${host} is already routed`, 'choose another host name');
-    }
-  };
+    ]);
   const assertWorking = (): void => {
     const planned = failure;
     failure = undefined;
     if (planned !== undefined) throw planned;
     if (!state.running) throw notRunning();
   };
-  const addressesOf = (route: Route): string[] => route.upstreams.map(({ ip, port }) => `${ip}:${port}`);
-
   return {
     state,
     calls,
     failNext: (error) => {
       failure = error;
     },
-    live: (host) => {
-      if (state.controlPlane?.hosts.includes(host) === true) return [state.controlPlane.address];
-      const route = [...state.routes.values()].find(({ hosts }) => hosts.includes(host));
-      return route === undefined ? undefined : addressesOf(route);
-    },
+    live: (host) => liveUpstreams(state, host),
     ensure: async () => {
       state.running = true;
     },
     apply: async (route) => {
-      const name = routeName(route.project, route.service);
-      routeConfig(route, { tls: false });
-      assertFree(name, route.hosts, state.routes);
+      const name = checkedName(route);
+      assertFree(name, route.hosts);
       assertWorking();
       calls.push(`apply ${name} ${addressesOf(route).join(' ')}`.trimEnd());
       state.routes.set(name, structuredClone(route));
@@ -75,25 +63,44 @@ export const createFakeProxy = (state: FakeProxyState = newFakeProxyState()): Fa
     replaceAll: async (routes) => {
       const next = new Map<string, Route>();
       for (const route of routes) {
-        const name = routeName(route.project, route.service);
-        routeConfig(route, { tls: false });
-        assertFree(name, route.hosts, next);
-        if (next.has(name)) throw conflict(`${name} has two routes`, 'give every service one route');
-        next.set(name, structuredClone(route));
+        assertFree(checkedName(route), route.hosts, next);
+        next.set(checkedName(route), structuredClone(route));
       }
+      if (next.size < routes.length) throw conflict('one service has two routes', 'give every service one route');
       calls.push(`replaceAll ${[...next.keys()].join(' ')}`.trimEnd());
       state.routes = next;
       assertWorking();
     },
     applyControlPlane: async (route) => {
       controlPlaneConfig(route, { tls: false, proxySecret: 'not-a-secret-but-long' });
-      assertFree('', route.hosts, state.routes);
+      assertFree('', route.hosts);
       assertWorking();
       calls.push(`applyControlPlane ${route.address}`);
       state.controlPlane = structuredClone(route);
     },
     health: async () => ({ running: state.running, version: state.running ? 'fake' : null, routes: state.routes.size }),
   };
+};
+
+const addressesOf = (route: Route): string[] => route.upstreams.map(({ ip, port }) => `${ip}:${port}`);
+
+const liveUpstreams = ({ routes, controlPlane }: FakeProxyState, host: string): string[] | undefined => {
+  if (controlPlane?.hosts.includes(host) === true) return [controlPlane.address];
+  const route = [...routes.values()].find(({ hosts }) => hosts.includes(host));
+  return route === undefined ? undefined : addressesOf(route);
+};
+
+/** The name of the route, after the real validation. */
+const checkedName = (route: Route): string => {
+  routeConfig(route, { tls: false });
+  return routeName(route.project, route.service);
+};
+
+const assertUnclaimed = (owner: string, hosts: string[], others: [string, string[]][]): void => {
+  for (const [name, taken] of others) {
+    const host = name === owner ? undefined : hosts.find((candidate) => taken.includes(candidate));
+    if (host !== undefined) throw conflict(`the host name ${host} is already routed`, 'choose another host name');
+  }
 };
 
 const notRunning = (): BerthError =>

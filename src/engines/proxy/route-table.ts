@@ -13,6 +13,8 @@ export interface RouteTable {
   apply(name: string, config: DynamicConfig): Promise<void>;
   remove(name: string): Promise<void>;
   replaceAll(wanted: NamedConfig[]): Promise<void>;
+  /** Removes files from the directory that are no route's: one that Traefik can't read keeps it from loading any. */
+  tidy(): Promise<void>;
   /** Waits until a proxy that has just started has read all routes on disk. */
   reread(): Promise<void>;
 }
@@ -53,6 +55,7 @@ export const createRouteTable = (options: RouteTableOptions): RouteTable => {
     apply: (name, config) => locks.run(name, () => afterLoading(() => applyRoute(context, name, config))),
     remove: (name) => locks.run(name, () => afterLoading(() => removeRoute(context, name))),
     replaceAll: (wanted) => locks.runAlone(() => afterLoading(() => replaceRoutes(context, wanted))),
+    tidy: () => locks.runAlone(() => removeStrangers(context)),
     reread: () => locks.runAlone(() => awaitRoutes(context)),
   };
 };
@@ -93,7 +96,6 @@ const follow = (
 ): Promise<void> =>
   confirmLive({ clock, patience, subject, probe, nudge: () => files.announce(), obstacle: () => strangersIn(files) });
 
-/** One file that Traefik can't read keeps it from loading any. */
 const strangersIn = async (files: RouteFiles): Promise<string> => {
   const { files: names, directories } = await files.strangers();
   const all = [...names, ...directories].join(', ');
@@ -139,8 +141,13 @@ const assertDistinct = (routes: { name: string; text: string }[]): void => {
 };
 
 /** Removes what Traefik would read beside the wanted routes. Directories are never deleted, only named. */
-const removeOthers = async ({ files, log }: Context, wanted: Set<string>): Promise<void> => {
+const removeOthers = async (context: Context, wanted: Set<string>): Promise<void> => {
+  const { files } = context;
   for (const name of (await files.routes()).map(nameOf)) if (!wanted.has(name)) await files.remove(name);
+  await removeStrangers(context);
+};
+
+const removeStrangers = async ({ files, log }: Context): Promise<void> => {
   const strangers = await files.strangers();
   for (const file of strangers.files) {
     log.warn('removing a file that is no route from the directory of the reverse proxy', { file });

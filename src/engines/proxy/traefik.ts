@@ -74,6 +74,7 @@ export const createTraefikProxy = (options: TraefikProxyOptions): Proxy => {
   return {
     ensure: async () => {
       await prepare();
+      await table.tidy();
       const spec = proxyContainer({
         ...options,
         containerName: options.containerName ?? 'berth-proxy',

@@ -11,7 +11,7 @@ import {
 import { checkAddress, checkHealthPath, checkHosts, checkName, checkSecret, checkUpstream } from './validate.ts';
 
 /** Carries the shared secret by which berth knows that a request came through Traefik. */
-export const PROXY_HEADER = 'X-Berth-Proxy';
+const PROXY_HEADER = 'X-Berth-Proxy';
 
 /** Never the name of a route, since names of projects start with a letter. */
 export const CONTROL_PLANE = '_control-plane';
@@ -22,7 +22,7 @@ export const DEFAULT_CERTIFICATE = '_default-certificate';
 const APP_PRIORITY = 100;
 const CONTROL_PLANE_PRIORITY = 1000;
 
-export interface RouteOptions {
+interface RouteOptions {
   /** HTTPS with a certificate by ACME; otherwise plain HTTP. */
   tls: boolean;
 }
@@ -123,7 +123,7 @@ const healthCheck = (route: Route, hosts: string[]): HealthCheck | null => {
   const path = checkHealthPath(route.healthPath);
   if (route.upstreams.length < 2) return null;
   const [hostname = ''] = hosts;
-  return { path, hostname, interval: '5s', unhealthyInterval: '1s', timeout: '3s', followRedirects: false };
+  return { path, hostname, interval: '10s', unhealthyInterval: '2s', timeout: '3s', followRedirects: false };
 };
 
 /**

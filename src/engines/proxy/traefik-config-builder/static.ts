@@ -7,7 +7,7 @@ export const CONTAINER_PATHS = {
   acmeCa: '/etc/berth/acme-ca.pem',
 } as const;
 
-export interface StaticOptions {
+interface StaticOptions {
   httpPort: number;
   httpsPort: number;
   apiPort: number;
