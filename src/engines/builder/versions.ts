@@ -50,12 +50,25 @@ export const chooseVersion = (
     return { tool: wanted.name, version: exact, reason: `${request.source} pins ${exact}` };
   }
   const known = [...(isLine(remembered) ? [remembered] : []), wanted.fallback, ...wanted.lines];
-  const line = known.find((candidate) => semver.intersects(`${candidate}.x`.replace(/\.x\.x$/, '.x'), request.range));
+  const allowed = known.filter((candidate) => satisfies(candidate, request));
+  const line = allowed[0];
   if (line === undefined) throw impossible(wanted, request);
-  const said =
-    request.written === line ? `${request.source} says so` : `${request.source} says ${quote(request.written)}`;
-  return { tool: wanted.name, version: line, reason: said };
+  // `engines: ">=18"` beside an .nvmrc of 22: both are content with 22.
+  const narrower = requests.find((other) => other && other !== request && usable(other));
+  const narrowed = narrower ? allowed.find((candidate) => satisfies(candidate, narrower)) : undefined;
+  if (!narrower || narrowed === undefined) {
+    return { tool: wanted.name, version: line, reason: said(request, line) };
+  }
+  return { tool: wanted.name, version: narrowed, reason: `${said(request, narrowed)}, and ${said(narrower, narrowed)}` };
 };
+
+const usable = ({ range }: VersionRequest): boolean => range !== '*' && semver.validRange(range) !== null;
+
+const satisfies = (line: string, { range }: VersionRequest): boolean =>
+  semver.intersects(`${line}.x`.replace(/\.x\.x$/, '.x'), range);
+
+const said = ({ source, written }: VersionRequest, line: string): string =>
+  written === line ? `${source} says so` : `${source} says ${quote(written)}`;
 
 const withoutRequest = (wanted: Tool, remembered: string | undefined): VersionChoice =>
   isLine(remembered) && remembered !== wanted.fallback

@@ -1,8 +1,11 @@
 import { dockerfile } from './dockerfile.ts';
+import { go } from './go.ts';
 import { node } from './node/index.ts';
+import { python } from './python/index.ts';
 import type { Provider } from './provider.ts';
+import { rust } from './rust.ts';
 import { shell } from './shell.ts';
 import { staticSite } from './static.ts';
 
 /** Every provider, in the order in which they are asked. */
-export const PROVIDERS: readonly Provider[] = [dockerfile, node, staticSite, shell];
+export const PROVIDERS: readonly Provider[] = [dockerfile, node, python, go, rust, staticSite, shell];

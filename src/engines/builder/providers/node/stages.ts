@@ -70,7 +70,7 @@ const serverPlan = (app: NodeApp, plan: Plan, layout: Layout, start: string[]): 
     ...user,
     ...aptSteps(plan.apt.run),
     ...bring,
-    workdir,
+    ...(single && layout.install.length > 0 ? [] : [workdir]),
     { kind: 'env', values: runtime.env } as const,
     { kind: 'user', name: runtime.user } as const,
   ];
@@ -88,8 +88,8 @@ const BUN_COPY: Step = {
 const copyModules = (app: NodeApp, layout: Layout): Step => {
   const from = layout.prune ? 'production' : 'deps';
   return app.workspace === null
-    ? { kind: 'copy', from, sources: [`${APP_DIR}/node_modules/`], target: `${APP_DIR}/node_modules/` }
-    : { kind: 'copy', from, sources: [`${APP_DIR}/`], target: `${APP_DIR}/` };
+    ? { kind: 'copy', from, sources: [`${APP_DIR}/node_modules/`], target: `${APP_DIR}/node_modules/`, owned: true }
+    : { kind: 'copy', from, sources: [`${APP_DIR}/`], target: `${APP_DIR}/`, owned: true };
 };
 
 const copyOutputs = (outputs: [string, string][] | null, inside: string): Step[] => {
