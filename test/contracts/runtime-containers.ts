@@ -34,21 +34,6 @@ export const containerContract = (bench: Bench): void => {
       await bench.runtime.start(id);
       expect(await bench.runtime.inspect(id)).toEqual(before);
     });
-    test('a second container of the same name is a CONFLICT', async () => {
-      const given = bench.spec('idle');
-      await bench.runtime.create(given);
-      expect(await kindOf(bench.runtime.create(given))).toBe('CONFLICT');
-    });
-    test('a second running container at the same address is a CONFLICT', async () => {
-      const first = bench.spec('idle');
-      const { id } = await bench.runtime.create(first);
-      await bench.runtime.start(id);
-      const second = await bench.runtime.create(bench.spec('idle', { network: first.network }));
-      expect(await kindOf(bench.runtime.start(second.id))).toBe('CONFLICT');
-    });
-    test('an image that is not there is NOT_FOUND', async () => {
-      expect(await kindOf(bench.runtime.create(bench.spec('idle', { image: 'berth-test/none:1' })))).toBe('NOT_FOUND');
-    });
     test('list finds by labels, running or not', async () => {
       const first = await bench.run('idle', { labels: { ...bench.labels, 'berth.kind': 'a' } });
       const { id: second } = await bench.runtime.create(
@@ -68,6 +53,27 @@ export const containerContract = (bench: Bench): void => {
   });
 };
 
+/** What can't be made. */
+export const refusalContract = (bench: Bench): void => {
+  describe('containers that cannot be', () => {
+    test('a second container of the same name is a CONFLICT', async () => {
+      const given = bench.spec('idle');
+      await bench.runtime.create(given);
+      expect(await kindOf(bench.runtime.create(given))).toBe('CONFLICT');
+    });
+    test('a second running container at the same address is a CONFLICT', async () => {
+      const first = bench.spec('idle');
+      const { id } = await bench.runtime.create(first);
+      await bench.runtime.start(id);
+      const second = await bench.runtime.create(bench.spec('idle', { network: first.network }));
+      expect(await kindOf(bench.runtime.start(second.id))).toBe('CONFLICT');
+    });
+    test('an image that is not there is NOT_FOUND', async () => {
+      expect(await kindOf(bench.runtime.create(bench.spec('idle', { image: 'berth-test/none:1' })))).toBe('NOT_FOUND');
+    });
+  });
+};
+
 /** How containers end. */
 export const endContract = (bench: Bench): void => {
   describe('the end of containers', () => {
@@ -82,6 +88,12 @@ export const endContract = (bench: Bench): void => {
       const id = await bench.run('fails', { restart: 'unless-stopped' });
       await until(async () => ((await bench.runtime.inspect(id))?.restartCount ?? 0) > 0);
     });
+    test('a container that was asked to keep running is restarted when it fails', async () => {
+      const id = await bench.run('fails later', { restart: 'no' });
+      await bench.runtime.keepRunning(id);
+      await bench.until(id, (state) => state.restartCount > 0);
+    });
+
     test('stop ends the container, and does so only once', async () => {
       const id = await bench.run('idle');
       await bench.runtime.stop(id, 2);

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe } from 'bun:test';
 import { Bench, type RuntimeHarness } from './runtime-bench.ts';
-import { containerContract, endContract, goneContract, strangerContract } from './runtime-containers.ts';
+import {
+  containerContract,
+  endContract,
+  goneContract,
+  refusalContract,
+  strangerContract,
+} from './runtime-containers.ts';
 import { imageContract, infoContract, networkContract } from './runtime-resources.ts';
 import { eventContract, logContract, statsContract } from './runtime-streams.ts';
 
@@ -14,6 +20,7 @@ export const runtimeContract = (name: string, boot: () => Promise<RuntimeHarness
     afterEach(() => bench.close());
 
     containerContract(bench);
+    refusalContract(bench);
     endContract(bench);
     goneContract(bench);
     strangerContract(bench);

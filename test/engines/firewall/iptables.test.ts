@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import { createIptablesFirewall } from '#engines/firewall/iptables';
@@ -139,90 +139,88 @@ afterAll(async () => {
   await lab.cleanUp();
 });
 
-describe('iptables firewall', () => {
-  test('without it, containers reach the host and the metadata address, but never another network', async () => {
-    expect(await reachable(targets)).toEqual(
-      [
-        'neighbour',
-        'hostOnOwnGateway',
-        'hostOnForeignGateway',
-        'hostOnItsAddress',
-        'hostOnDefaultBridge',
-        'entryOnOwnGateway',
-        'entryOnHostAddress',
-        'metadataBehindARoute',
-        'linkLocalOfTheHost',
-        'linkLocalOfTheHostAtAnEntryPort',
-        'outside',
-      ].toSorted(),
-    );
-    expect((await firewall.status()).state).toBe('inactive');
+test('without the firewall, containers reach the host and the metadata address, but never another network', async () => {
+  expect(await reachable(targets)).toEqual(
+    [
+      'neighbour',
+      'hostOnOwnGateway',
+      'hostOnForeignGateway',
+      'hostOnItsAddress',
+      'hostOnDefaultBridge',
+      'entryOnOwnGateway',
+      'entryOnHostAddress',
+      'metadataBehindARoute',
+      'linkLocalOfTheHost',
+      'linkLocalOfTheHostAtAnEntryPort',
+      'outside',
+    ].toSorted(),
+  );
+  expect((await firewall.status()).state).toBe('inactive');
+});
+test('with the firewall, they reach their neighbours, the entry points and the outside only', async () => {
+  expect(await firewall.ensure()).toEqual({ state: 'active' });
+  expect(await reachable(targets)).toEqual(['entryOnHostAddress', 'entryOnOwnGateway', 'neighbour', 'outside']);
+});
+test('the host still reaches containers', async () => {
+  expect(await probeFromHost(inNetwork(ours, 10), 8080)).toBe('hello');
+  expect(await probeFromHost(inNetwork(other, 10), 8080)).toBe('hello');
+});
+test('containers resolve names as the host does', async () => {
+  const host = await lookup('example.com', 4).then(
+    () => true,
+    () => false,
+  );
+  const lines = await runIn(ours, 'getent ahostsv4 example.com > /dev/null && echo true || echo false');
+  expect(lines).toEqual([String(host)]);
+});
+test('build steps on the default bridge are kept off the host and the metadata address too', async () => {
+  const container = await lab.docker.createContainer({
+    Image: 'debian:trixie-slim',
+    Cmd: bash(probeScript(targets)),
+    Labels: { 'berth.installation': lab.prefix.slice(-8) },
   });
-  test('with it, they reach their neighbours, the entry points and the outside only', async () => {
-    expect(await firewall.ensure()).toEqual({ state: 'active' });
-    expect(await reachable(targets)).toEqual(['entryOnHostAddress', 'entryOnOwnGateway', 'neighbour', 'outside']);
+  await container.start();
+  const open = (await linesOf(container.id)).filter((line) => line.endsWith(' open')).toSorted();
+  expect(open).toEqual(['entryOnHostAddress open', 'entryOnOwnGateway open', 'outside open']);
+});
+test('setting it again changes nothing, and heals what was flushed', async () => {
+  const before = await tool('iptables', '-S');
+  expect(await firewall.ensure()).toEqual({ state: 'active' });
+  expect(await tool('iptables', '-S')).toBe(before);
+  const jump = before.split('\n').find((line) => line.startsWith('-A INPUT -i bt')) ?? '';
+  await tool('iptables', ...jump.replace('-A', '-D').split(' '));
+  expect((await firewall.status()).state).toBe('inactive');
+  expect(await firewall.ensure()).toEqual({ state: 'active' });
+  expect(await tool('iptables', '-S')).toBe(before);
+});
+test('removing it leaves no trace, twice', async () => {
+  await firewall.remove();
+  await firewall.remove();
+  expect(await tool('iptables', '-S')).not.toContain('-j BT');
+  expect(await tool('ip6tables', '-S')).not.toContain('-j BT');
+  expect(await reachable({ host: { ip: ours.gateway, port: hostPort } })).toEqual(['host']);
+});
+test('where iptables is missing, the status says so', async () => {
+  const without = createIptablesFirewall({
+    chains: 'NONE',
+    bridges: 'none',
+    entryPorts: [],
+    nameservers: [],
+    log: { ...quiet, warn: () => undefined },
+    toolPath: '/nonexistent',
   });
-  test('the host still reaches containers', async () => {
-    expect(await probeFromHost(inNetwork(ours, 10), 8080)).toBe('hello');
-    expect(await probeFromHost(inNetwork(other, 10), 8080)).toBe('hello');
-  });
-  test('containers resolve names as the host does', async () => {
-    const host = await lookup('example.com', 4).then(
-      () => true,
-      () => false,
-    );
-    const lines = await runIn(ours, 'getent ahostsv4 example.com > /dev/null && echo true || echo false');
-    expect(lines).toEqual([String(host)]);
-  });
-  test('build steps on the default bridge are kept off the host and the metadata address too', async () => {
-    const container = await lab.docker.createContainer({
-      Image: 'debian:trixie-slim',
-      Cmd: bash(probeScript(targets)),
-      Labels: { 'berth.installation': lab.prefix.slice(-8) },
-    });
-    await container.start();
-    const open = (await linesOf(container.id)).filter((line) => line.endsWith(' open')).toSorted();
-    expect(open).toEqual(['entryOnHostAddress open', 'entryOnOwnGateway open', 'outside open']);
-  });
-  test('setting it again changes nothing, and heals what was flushed', async () => {
-    const before = await tool('iptables', '-S');
-    expect(await firewall.ensure()).toEqual({ state: 'active' });
-    expect(await tool('iptables', '-S')).toBe(before);
-    const jump = before.split('\n').find((line) => line.startsWith('-A INPUT -i bt')) ?? '';
-    await tool('iptables', ...jump.replace('-A', '-D').split(' '));
-    expect((await firewall.status()).state).toBe('inactive');
-    expect(await firewall.ensure()).toEqual({ state: 'active' });
-    expect(await tool('iptables', '-S')).toBe(before);
-  });
-  test('removing it leaves no trace, twice', async () => {
-    await firewall.remove();
-    await firewall.remove();
-    expect(await tool('iptables', '-S')).not.toContain('-j BT');
-    expect(await tool('ip6tables', '-S')).not.toContain('-j BT');
-    expect(await reachable({ host: { ip: ours.gateway, port: hostPort } })).toEqual(['host']);
-  });
-  test('where iptables is missing, the status says so', async () => {
-    const without = createIptablesFirewall({
-      chains: 'NONE',
-      bridges: 'none',
-      entryPorts: [],
-      nameservers: [],
-      log: { ...quiet, warn: () => undefined },
-      toolPath: '/nonexistent',
-    });
-    expect(await without.ensure()).toMatchObject({ state: 'unavailable', reason: 'iptables is not installed' });
-    expect(await without.status()).toMatchObject({ state: 'unavailable' });
-  });
-  test('where it is forbidden, the status says so', async () => {
-    const asNobody = `
+  expect(await without.ensure()).toMatchObject({ state: 'unavailable', reason: 'iptables is not installed' });
+  expect(await without.status()).toMatchObject({ state: 'unavailable' });
+});
+test('where it is forbidden, the status says so', async () => {
+  const asNobody = `
       import { createIptablesFirewall } from '#engines/firewall/iptables';
       const log = { debug() {}, info() {}, warn() {}, error() {} };
       process.setgid(65534); process.setuid(65534);
       const firewall = createIptablesFirewall({ chains: 'NONE', bridges: 'none', entryPorts: [], nameservers: [], log });
       console.log(JSON.stringify(await firewall.ensure()));`;
-    const child = Bun.spawn([process.execPath, '-e', asNobody], { stdout: 'pipe', cwd: process.cwd() });
-    const told = JSON.parse(await new Response(child.stdout).text()) as { state: string; reason: string };
-    expect(told.state).toBe('unavailable');
-    expect(told.reason).toContain('root');
-  });
+  const child = Bun.spawn([process.execPath, '-e', asNobody], { stdout: 'pipe', cwd: process.cwd() });
+  const told = JSON.parse(await new Response(child.stdout).text()) as { state: string; reason: string };
+  expect(told.state).toBe('unavailable');
+  expect(told.reason).toContain('root');
 });

@@ -56,6 +56,9 @@ describe('firewall rules', () => {
   test('without a chain of Docker, the rules hang in FORWARD', () => {
     expect(ensureScript(SPEC, 'ipv4', [])).toContain('-I FORWARD 1 -i brth+ -j BERTH-FORWARD');
   });
+});
+
+describe('firewall rules that are there', () => {
   test('removing takes away what is ours and nothing else', () => {
     const listing = [
       ...DOCKER,

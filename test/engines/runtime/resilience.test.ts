@@ -20,14 +20,14 @@ const failure = async (promise: Promise<unknown>): Promise<BerthError> => {
 };
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 
-describe('with Docker away or hanging', () => {
-  let proxy: SocketProxy;
-  let runtime: Runtime;
-  const boot = async (clock: Clock = systemClock): Promise<void> => {
-    proxy = await openSocketProxy(SOCKET);
-    runtime = createDockerRuntime({ socketPath: proxy.path, clock, log: quiet });
-  };
+let proxy: SocketProxy;
+let runtime: Runtime;
+const boot = async (clock: Clock = systemClock): Promise<void> => {
+  proxy = await openSocketProxy(SOCKET);
+  runtime = createDockerRuntime({ socketPath: proxy.path, clock, log: quiet });
+};
 
+describe('with Docker away', () => {
   test('a call fails at once, says how to go on, and works again when Docker is back', async () => {
     await boot();
     await runtime.info();
@@ -49,6 +49,9 @@ describe('with Docker away or hanging', () => {
     expect((await runtime.info()).cpus).toBeGreaterThan(0);
     await proxy.close();
   });
+});
+
+describe('with Docker hanging', () => {
   test('every call ends at its deadline, and closes its connection', async () => {
     await boot(hurried);
     await runtime.info();
@@ -93,33 +96,31 @@ describe('with Docker away or hanging', () => {
   });
 });
 
-describe('streams', () => {
-  let lab: Lab;
-  let network: LabNetwork;
-  let proxy: SocketProxy;
-  let proxied: Runtime;
-  let last = 1;
+let lab: Lab;
+let network: LabNetwork;
+let link: SocketProxy;
+let proxied: Runtime;
+let last = 1;
 
-  const run = async (script: string): Promise<string> => {
-    last += 1;
-    const { id } = await lab.runtime.create(
-      lab.spec(network, network.gateway.replace(/\.1$/, `.${last}`), bash(script)),
-    );
-    await lab.runtime.start(id);
-    return id;
-  };
+const run = async (script: string): Promise<string> => {
+  last += 1;
+  const { id } = await lab.runtime.create(lab.spec(network, network.gateway.replace(/\.1$/, `.${last}`), bash(script)));
+  await lab.runtime.start(id);
+  return id;
+};
 
-  beforeAll(async () => {
-    lab = openLab();
-    network = await lab.addNetwork('a');
-    proxy = await openSocketProxy(SOCKET);
-    proxied = createDockerRuntime({ socketPath: proxy.path, clock: systemClock, log: quiet });
-  });
-  afterAll(async () => {
-    await proxy.close();
-    await lab.cleanUp();
-  });
+beforeAll(async () => {
+  lab = openLab();
+  network = await lab.addNetwork('a');
+  link = await openSocketProxy(SOCKET);
+  proxied = createDockerRuntime({ socketPath: link.path, clock: systemClock, log: quiet });
+});
+afterAll(async () => {
+  await link.close();
+  await lab.cleanUp();
+});
 
+describe('streams over a bad link', () => {
   test('of logs fail when the link breaks, and can be resumed without loss or repetition', async () => {
     const id = await run('for i in {1..200}; do echo $i; sleep 0.005; done');
     const seen: string[] = [];
@@ -135,7 +136,7 @@ describe('streams', () => {
           since = ts;
           if (seen.length % 50 === 10 && breaks < 3) {
             breaks += 1;
-            proxy.cut();
+            link.cut();
           }
         }
         done = true;
@@ -148,11 +149,14 @@ describe('streams', () => {
   });
   test('of events end when the link breaks', async () => {
     const events = Array.fromAsync(proxied.events({ 'berth.test': 'none' }, new AbortController().signal));
-    while (proxy.openConnections() === 0) await Bun.sleep(5);
+    while (link.openConnections() === 0) await Bun.sleep(5);
     await Bun.sleep(50);
-    proxy.cut();
+    link.cut();
     expect(await events).toEqual([]);
   });
+});
+
+describe('streams', () => {
   test('leave no open descriptor behind, whichever way they end', async () => {
     const id = await run('while true; do echo line; sleep 0.01; done');
     const before = openDescriptors();
