@@ -72,7 +72,7 @@ const attempt = async (confirmation: Confirmation): Promise<Outcome> => {
 };
 
 const notRunning = (subject: string, cause: unknown): BerthError =>
-  new BerthError('INTERNAL_ERROR', `the reverse proxy does not run, so ${subject} could not be made live`, {
+  new BerthError('INTERNAL_ERROR', `the reverse proxy does not run or hangs, so ${subject} could not be made live`, {
     hint: 'start the reverse proxy (berth does so when it starts; see: berth doctor), then retry',
     retryable: true,
     cause,

@@ -155,10 +155,9 @@ test('removing strangers follows no link and deletes no directory', async () => 
   expect(traefik.logLines.join('')).toContain('folder');
 }, 30_000);
 
-test('a change whose file event was lost is announced again', async () => {
+test('a Traefik that stands still for a moment is waited for', async () => {
   await traefik.proxy.ensure();
   await traefik.proxy.apply(route({ upstreams: [app] }));
-  // While Traefik stands still it handles no event; apply keeps asking, and succeeds when it goes on.
   const pid = await pidOf();
   process.kill(pid, 'SIGSTOP');
   const applied = traefik
