@@ -26,9 +26,7 @@ interface Unpacked {
 
 const unpack = async (archive: Uint8Array): Promise<Record<string, Unpacked>> => {
   const tar = extract();
-  Readable.from([archive])
-    .pipe(createGunzip())
-    .pipe(tar as unknown as NodeJS.WritableStream);
+  Readable.from([archive]).pipe(createGunzip()).pipe(tar);
   const found: Record<string, Unpacked> = {};
   for await (const entry of tar) {
     const { name, type, mode, uid, mtime, linkname } = entry.header;
