@@ -1,8 +1,8 @@
 /** Replaces known secret values in text that berth stores or shows. */
 export interface Masker {
-  mask(text: string): string;
+  readonly mask: (text: string) => string;
   /** Length of the longest end of `text` that may be the beginning of a secret. */
-  openEnd(text: string): number;
+  readonly openEnd: (text: string) => number;
 }
 
 export const MASK = '[secret]';

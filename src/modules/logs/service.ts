@@ -74,8 +74,9 @@ export const createServiceLogs = (deps: ServiceLogsDeps): ServiceLogs => {
 
   const attach = (replica: LoggedReplica): void => {
     if (attached.has(replica.containerId)) return;
-    const serviceLog = logs.of(replica.project, replica.service);
-    const { name, release } = replica;
+    const { project, service, name, release } = replica;
+    const serviceLog = logs.ofOrNone(project, service);
+    if (serviceLog === undefined) return;
     const follower = startFollower({
       ...deps,
       containerId: replica.containerId,
@@ -86,7 +87,7 @@ export const createServiceLogs = (deps: ServiceLogsDeps): ServiceLogs => {
           stream,
           release,
           replica: name,
-          line: maskLine(deps.maskerFor(replica.project), line),
+          line: maskLine(deps.maskerFor(project), line),
         }),
     });
     attached.set(replica.containerId, { replica, follower });
@@ -187,12 +188,22 @@ const createRegistry = ({ config, log }: ServiceLogsDeps) => {
       },
       onHealed: (count) => log.info('logs are stored again', { project, service, lost: count }),
     });
+  const of = (project: string, service: string): ServiceLog => {
+    const key = `${project}/${service}`;
+    const found = open.get(key) ?? openLog(project, service);
+    open.set(key, found);
+    return found;
+  };
   return {
-    of: (project: string, service: string): ServiceLog => {
-      const key = `${project}/${service}`;
-      const found = open.get(key) ?? openLog(project, service);
-      open.set(key, found);
-      return found;
+    of,
+    /** A folder that cannot be read costs the log, not the deploy. */
+    ofOrNone: (project: string, service: string): ServiceLog | undefined => {
+      try {
+        return of(project, service);
+      } catch (error) {
+        log.error('cannot open the stored log of a service', error, { project, service });
+        return undefined;
+      }
     },
     remove: (project: string, service: string): void => {
       const key = `${project}/${service}`;

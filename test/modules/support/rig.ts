@@ -32,7 +32,7 @@ import {
   type ReplicaRow,
   type ServiceRow,
 } from '#modules/services';
-import { createFakeRuntime, type FakeRuntime } from '#test/fakes/runtime';
+import { createFakeRuntime, type FakeRuntime } from '#test/fakes/runtime.ts';
 
 export interface RigOptions {
   config?: Partial<Config>;
@@ -61,9 +61,13 @@ export const createRig = (options: RigOptions = {}) => {
   const dataDir = options.dataDir ?? tempDir();
   const config: Config = { ...DEFAULT_CONFIG, ...options.config, dataDir };
   const clock = systemClock;
-  const newId = createIds(clock.now);
+  const newId = createIds(() => clock.now());
   const logged: string[] = [];
-  const log = createLog('debug', (line) => logged.push(line), clock.now);
+  const log = createLog(
+    'debug',
+    (line) => logged.push(line),
+    () => clock.now(),
+  );
   const db = openDatabase(join(dataDir, 'berth.db'));
   const runtime = options.runtime ?? createFakeRuntime({ images: ['app'] });
 
@@ -99,8 +103,11 @@ export const createRig = (options: RigOptions = {}) => {
     requireExists,
     requireActive,
   });
-  const releases = createReleases({ store: releaseStore, liveRelease: services.liveRelease });
-  const logs = createServiceLogs({ runtime, clock, log, config, maskerFor: env.masker });
+  const releases = createReleases({
+    store: releaseStore,
+    liveRelease: (project, service) => services.liveRelease(project, service),
+  });
+  const logs = createServiceLogs({ runtime, clock, log, config, maskerFor: (project) => env.masker(project) });
   const foreign: string[] = [];
   const projects = createProjects({
     db,
@@ -112,11 +119,11 @@ export const createRig = (options: RigOptions = {}) => {
     allocateSubnet: (used) => allocateSubnet(config.networkPool, config.networkSize, used),
     foreignSubnets: async () => foreign,
     parts: {
-      services: services.views,
-      releases: releases.recent,
-      envKeys: env.names,
-      recentEvents: events.recent,
-      version: liveness.version,
+      services: (project) => services.views(project),
+      releases: (project, count) => releases.recent(project, count),
+      envKeys: (project) => env.names(project),
+      recentEvents: (project, count) => events.recent(project, count),
+      version: () => liveness.version(),
     },
   });
 

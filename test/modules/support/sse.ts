@@ -20,8 +20,7 @@ export const readSse = (response: Response): SseTail => {
   if (response.status !== 200 || response.body === null) throw new Error(`no stream: ${response.status}`);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   const queue: SseEvent[] = [];
-  let text = '';
-  let ended = false;
+  const state = { text: '', ended: false };
   atEnd(() => reader.cancel().catch(() => undefined));
 
   const pull = async (withinMs: number): Promise<void> => {
@@ -33,10 +32,9 @@ export const readSse = (response: Response): SseTail => {
       );
     });
     const { done, value } = await Promise.race([reader.read(), late]).finally(() => clearTimeout(timer));
-    ended = done;
-    text += value ?? '';
-    const parts = text.split('\n\n');
-    text = parts.pop() ?? '';
+    state.ended = done;
+    const parts = (state.text + (value ?? '')).split('\n\n');
+    state.text = parts.pop() ?? '';
     for (const part of parts) {
       const event = parse(part);
       if (event !== undefined) queue.push(event);
@@ -45,13 +43,13 @@ export const readSse = (response: Response): SseTail => {
   return {
     take: async (count, withinMs = 2000) => {
       while (queue.length < count) {
-        if (ended) throw new Error(`the stream ended after ${queue.length} of ${count} events`);
+        if (state.ended) throw new Error(`the stream ended after ${queue.length} of ${count} events`);
         await pull(withinMs);
       }
       return queue.splice(0, count);
     },
     rest: async (withinMs = 2000) => {
-      while (!ended) await pull(withinMs);
+      while (!state.ended) await pull(withinMs);
       return queue.splice(0);
     },
     cancel: () => reader.cancel(),
