@@ -61,6 +61,7 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
           },
           { runtime: deps.runtime, clock: deps.clock, timeoutSeconds: service.health_timeout_seconds, signal },
         );
+        await deps.runtime.keepRunning(row.container_id);
         run.log('rollout', `replica ${row.slot}: healthy`);
       } catch (error) {
         failFast.abort(error);

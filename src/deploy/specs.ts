@@ -85,7 +85,8 @@ export const replicaSpec = (request: ReplicaRequest): ContainerSpec => {
     capAdd: APP_CAPABILITIES,
     readOnlyRoot: false,
     tmpfs: [],
-    restart: 'unless-stopped',
+    // So that an app that dies before it is healthy stays as it died; `keepRunning` follows once it is.
+    restart: 'no',
     init: true,
     stopGraceSeconds: STOP_GRACE_SECONDS,
   };

@@ -89,11 +89,11 @@ export const endContract = (bench: Bench): void => {
       await until(async () => ((await bench.runtime.inspect(id))?.restartCount ?? 0) > 0);
     });
     test('a container that was asked to keep running is restarted when it fails', async () => {
-      const id = await bench.run('fails later', { restart: 'no' });
+      const { id } = await bench.runtime.create(bench.spec('fails', { restart: 'no' }));
       await bench.runtime.keepRunning(id);
-      await bench.until(id, (state) => state.restartCount > 0);
+      await bench.runtime.start(id);
+      await until(async () => ((await bench.runtime.inspect(id))?.restartCount ?? 0) > 0);
     });
-
     test('stop ends the container, and does so only once', async () => {
       const id = await bench.run('idle');
       await bench.runtime.stop(id, 2);

@@ -59,7 +59,7 @@ test('the container of a replica, whole', () => {
     capAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'NET_BIND_SERVICE', 'SETGID', 'SETUID'],
     readOnlyRoot: false,
     tmpfs: [],
-    restart: 'unless-stopped',
+    restart: 'no',
     init: true,
     stopGraceSeconds: 10,
   });

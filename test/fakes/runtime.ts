@@ -104,6 +104,10 @@ const containerView = (engine: FakeEngine, { installation, enter, find, must }: 
     enter('start');
     engine.start(must(id));
   },
+  keepRunning: async (id) => {
+    enter('keepRunning');
+    must(id).spec.restart = 'unless-stopped';
+  },
   stop: async (id) => {
     enter('stop');
     const found = find(id);

@@ -14,7 +14,7 @@ const STOP_MARGIN_MS = 15_000;
 const REMOVAL_POLL_MS = 50;
 
 type ContainerReads = Pick<Runtime, 'inspect' | 'list' | 'stats'>;
-type ContainerCalls = ContainerReads & Pick<Runtime, 'create' | 'start' | 'stop' | 'remove'>;
+type ContainerCalls = ContainerReads & Pick<Runtime, 'create' | 'start' | 'keepRunning' | 'stop' | 'remove'>;
 
 export interface ContainerCallsOptions {
   connection: Connection;
@@ -45,6 +45,12 @@ export const containerCalls = ({ connection, clock, installation }: ContainerCal
       if (!(await isOurs(id))) throw missing(id);
       await call(`start container ${id}`, (docker, abortSignal) =>
         unlessStatus([304], () => container(docker, id).start({ abortSignal })),
+      );
+    },
+    keepRunning: async (id) => {
+      if (!(await isOurs(id))) throw missing(id);
+      await call(`keep container ${id} running`, (docker, abortSignal) =>
+        container(docker, id).update({ RestartPolicy: { Name: 'unless-stopped' }, abortSignal }),
       );
     },
     stop: async (id, graceSeconds) => {

@@ -21,6 +21,8 @@ export interface Runtime {
   create(spec: ContainerSpec): Promise<{ id: string }>;
   /** INVALID_INPUT when the image's command can't be run, CONFLICT when its address or loopback port is taken. */
   start(id: string): Promise<void>;
+  /** From now on the engine restarts it whenever it ends by itself, and after a reboot: `restart` becomes `unless-stopped`. */
+  keepRunning(id: string): Promise<void>;
   /** The image's stop signal (SIGTERM unless it names another), then SIGKILL after `graceSeconds`; resolves when it has ended. */
   stop(id: string, graceSeconds: number): Promise<void>;
   /** Kills and removes the container with its anonymous volumes. */
