@@ -5,9 +5,10 @@ import { createFrame, tuneRoutes } from '#http/frame';
 import { createGuard } from '#http/guard';
 import { createIdempotency } from '#http/idempotency';
 import { createMinuteLimit } from '#http/limits';
-import { route } from '#http/route';
-import type { Streams } from '#http/streams';
+import type { HttpMetrics } from '#http/metrics';
+import { createRequestIds } from '#http/request-id';
 import type { Peer } from '#http/server';
+import type { Streams } from '#http/streams';
 import type { Clock } from '#kernel/clock';
 import type { NewId } from '#kernel/ids';
 import type { Log } from '#kernel/log';
@@ -18,6 +19,7 @@ import { operationsRoutes, type Operations } from '#modules/operations';
 import { projectsRoutes, type Projects } from '#modules/projects';
 import { releasesRoutes, type Releases } from '#modules/releases';
 import { servicesRoutes, type Services } from '#modules/services';
+import { createApiDocument, systemRoutes, type ApiDocument, type SourceRoute, type System } from '#modules/system';
 import { tokensRoutes, type Tokens } from '#modules/tokens';
 
 export interface AppDeps {
@@ -28,6 +30,8 @@ export interface AppDeps {
   streams: Streams;
   peerOf: Peer;
   proxySecret: string;
+  http: HttpMetrics;
+  system: System;
   tokens: Tokens;
   projects: Projects;
   services: Services;
@@ -37,28 +41,25 @@ export interface AppDeps {
   events: Events;
   logs: ServiceLogs;
   createDeploy: CreateDeploy;
-  problem: () => string | undefined;
   requireExists: (project: string) => void;
   requireService: (project: string, service: string) => void;
+  /** Checks every reply against its schema; for tests. */
+  checkReplies?: boolean;
 }
 
+/** Invalid tokens that an address may send in a minute. */
 const FAILED_ATTEMPTS_PER_MINUTE = 20;
 
 /** Hangs every module's routes into the frame. */
 export const createApp = (deps: AppDeps) => {
-  const guard = createGuard({
-    authenticator: deps.tokens.authenticator,
-    attempts: createMinuteLimit(FAILED_ATTEMPTS_PER_MINUTE, deps.clock),
-    addressOf: createAddressOf(deps.proxySecret, deps.peerOf),
-    streams: deps.streams,
-    newRequestId: () => deps.newId('req'),
-    onFault: (message, thrown) => deps.log.error(message, thrown),
-  });
+  let document: ApiDocument | undefined;
+  const guard = guardOf(deps);
   const app = createFrame({
     guard,
     idempotency: createIdempotency(deps.db, deps.clock),
     onFault: (message, thrown, requestId) => deps.log.error(message, thrown, { request: requestId }),
   })
+    .use(systemRoutes({ system: deps.system, metrics: deps, document: () => documentOf(document) }))
     .use(tokensRoutes(deps))
     .use(projectsRoutes(deps))
     .use(servicesRoutes(deps))
@@ -67,15 +68,32 @@ export const createApp = (deps: AppDeps) => {
     .use(envRoutes(deps))
     .use(eventsRoutes(deps))
     .use(logsRoutes(deps))
-    .use(deployRoutes(deps))
-    .get(
-      '/v1/health',
-      () => ({ status: deps.problem() === undefined ? 'ok' : 'degraded' }),
-      route({ operationId: 'getHealth', capability: 'public', tag: 'system', summary: 'Health' }),
-    );
-  guard.load(app.routes as never);
-  tuneRoutes(app.routes as never, { checkReplies: false });
+    .use(deployRoutes(deps));
+
+  const routes = app.routes as unknown as SourceRoute[];
+  // The document needs the reply schemas, which the tuning takes away.
+  document = createApiDocument(
+    routes.map((declared) => ({ ...declared, hooks: { ...declared.hooks } })),
+    deps.system.version,
+  );
+  tuneRoutes(routes, { checkReplies: deps.checkReplies ?? false });
+  guard.load(routes);
   return app;
 };
 
 export type App = ReturnType<typeof createApp>;
+
+const guardOf = (deps: AppDeps) =>
+  createGuard({
+    authenticator: deps.tokens.authenticator,
+    attempts: createMinuteLimit(FAILED_ATTEMPTS_PER_MINUTE, deps.clock),
+    addressOf: createAddressOf(deps.proxySecret, deps.peerOf),
+    streams: deps.streams,
+    newRequestId: createRequestIds(deps.newId),
+    onFault: (message, thrown) => deps.log.error(message, thrown),
+  });
+
+const documentOf = (document: ApiDocument | undefined): ApiDocument => {
+  if (document === undefined) throw new Error('the app is not assembled yet');
+  return document;
+};

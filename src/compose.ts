@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createCreateDeploy, createDeployEngine, firstAddress, startMaintenance, type DeployDeps } from '#deploy/index';
 import { readHostRoutes } from '#engines/runtime/host-routes';
 import { allocateSubnet } from '#engines/runtime/subnets';
+import { createHttpMetrics, measured } from '#http/metrics';
 import { createServer, parseListen, type Peer } from '#http/server';
 import { createStreams } from '#http/streams';
 import { systemClock } from '#kernel/clock';
@@ -23,7 +24,9 @@ import { createJournal, createOperations, createOperationStore, createRunner, ty
 import { createProjects, createProjectStore } from '#modules/projects';
 import { createReleases, createReleaseStore } from '#modules/releases';
 import { createLiveness, createReadReplicas, createServices, createServiceStore } from '#modules/services';
+import { createSystem } from '#modules/system';
 import { createTokens } from '#modules/tokens';
+import { VERSION } from '#cli/version';
 import { createApp } from './app.ts';
 import { createEngines } from './engines.ts';
 import { startPlatform } from './platform.ts';
@@ -163,6 +166,14 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   const createDeploy = createCreateDeploy({ ...deployDeps, newId, queue: operations });
 
   let peerOf: Peer = () => undefined;
+  const http = createHttpMetrics();
+  const system = createSystem({
+    ...deployDeps,
+    builds: () => ({ running: deploy.builds.inUse(), queued: deploy.builds.waiting(), concurrency: buildSlots(config) }),
+    streams,
+    problem: () => platform.problem(),
+    version: VERSION,
+  });
   const app = createApp({
     db,
     clock,
@@ -180,13 +191,14 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     events,
     logs,
     createDeploy,
-    problem: () => platform.problem(),
+    http,
+    system,
     requireExists,
     requireService: (project, service) => void services.liveRelease(project, service),
   });
   const listener = createServer({
     ...parseListen(config.listen),
-    fetch: app.fetch,
+    fetch: measured(app.fetch, http),
     streams,
     bindPeer: (learn) => (peerOf = learn),
   });

@@ -23,6 +23,9 @@ export const setState = (request: Request, state: RequestState): void => {
   states.set(request, state);
 };
 
+/** Undefined for a request that the guard refused. */
+export const findState = (request: Request): RequestState | undefined => states.get(request);
+
 export const stateOf = (request: Request): RequestState => {
   const state = states.get(request);
   if (state === undefined) {

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia';
 import { readJson } from './body.ts';
 import { stateOf } from './context.ts';
 import { createOnError } from './failures.ts';
-import type { Guard } from './guard.ts';
+import type { Guard, GuardContext } from './guard.ts';
 import type { Idempotency } from './idempotency.ts';
 
 export interface FrameDeps {
@@ -21,16 +21,18 @@ const HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-stor
  */
 export const createFrame = ({ guard, idempotency, onFault }: FrameDeps) => {
   const onError = createOnError(onFault);
+  // Elysia gives `path` to this hook, but does not say so in its types. What is thrown here would lose its body.
+  const onRequest = ({ request, path, set }: GuardContext) => {
+    try {
+      return guard.onRequest({ request, path, set });
+    } catch (error) {
+      return onError({ error, request, set });
+    }
+  };
   return new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } })
     .headers(HEADERS)
-    .onRequest(({ request, path, set }) => {
-      try {
-        return guard.onRequest({ request, path, set: set as never });
-      } catch (error) {
-        return onError({ error, request, set: set as never });
-      }
-    })
-    .onError({ as: 'global' }, ({ error, request, set }) => onError({ error, request, set: set as never }))
+    .onRequest(onRequest as never)
+    .onError({ as: 'global' }, ({ error, request, set }) => onError({ error, request, set }))
     .onParse({ as: 'global' }, async ({ request }) => {
       const state = stateOf(request);
       if (state.entry.meta.upload) return null;

@@ -6,3 +6,7 @@ declare module '*.md' {
   const text: string;
   export default text;
 }
+declare module 'swagger-ui-dist/*' {
+  const path: string;
+  export default path;
+}

@@ -1,0 +1,56 @@
+import { Type, type Static } from '@sinclair/typebox';
+import { nullable, oneOf } from '#kernel/schema';
+
+const CheckState = oneOf(['ok', 'failing'], { description: 'failing: no answer, or not in time' });
+
+export const HealthSchema = Type.Object({
+  status: oneOf(['ok', 'degraded'], { description: 'degraded: the API answers, something behind it does not' }),
+  version: Type.String({ examples: ['0.1.0'] }),
+  checks: Type.Object({ database: CheckState, engine: CheckState, proxy: CheckState, registry: CheckState }),
+});
+
+/** Figures are null when what knows them does not answer in time. */
+const Bytes = nullable(Type.Integer());
+
+export const CapacitySchema = Type.Object({
+  problem: nullable(Type.String({ description: 'why the platform is not ready' })),
+  cpus: nullable(Type.Integer()),
+  memory_bytes: Bytes,
+  memory_available_bytes: Bytes,
+  disks: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      holds: Type.String({ description: 'what of berth lies there' }),
+      total_bytes: Type.Integer(),
+      free_bytes: Type.Integer(),
+    }),
+  ),
+  containers_running: nullable(Type.Integer({ description: 'of the whole engine' })),
+  projects: Type.Integer(),
+  services: Type.Integer(),
+  replicas: Type.Integer(),
+  builds: Type.Object({ running: Type.Integer(), queued: Type.Integer(), concurrency: Type.Integer() }),
+  build_cache_bytes: Bytes,
+  registry_bytes: Bytes,
+  open_streams: Type.Integer(),
+  quotas: Type.Object({
+    services_per_project: Type.Integer(),
+    replicas_per_service: Type.Integer(),
+    datastores_per_project: Type.Integer(),
+    repos_per_project: Type.Integer(),
+    upload_bytes: Type.Integer(),
+    build_timeout_seconds: Type.Integer(),
+    requests_per_minute: Type.Integer({ description: 'per token; 0: no limit' }),
+  }),
+  versions: Type.Object({
+    berth: Type.String(),
+    bun: Type.String(),
+    sqlite: Type.String(),
+    engine: nullable(Type.String()),
+    engine_api: nullable(Type.String()),
+    proxy: nullable(Type.String()),
+  }),
+});
+
+export type Health = Static<typeof HealthSchema>;
+export type Capacity = Static<typeof CapacitySchema>;
