@@ -1,0 +1,53 @@
+import { pack, type Berth } from '#test/support/berth.ts';
+import { randomBytes } from 'node:crypto';
+import type { Benchmark } from './kit/bench.ts';
+import { expressApp, expressDockerfile } from './kit/express-app.ts';
+import { PlainDocker } from './kit/plain-docker.ts';
+import { phaseNote, phaseTimes, succeed } from './kit/server.ts';
+import { median, summarise } from './kit/stats.ts';
+import { untilAnswer } from './kit/until.ts';
+
+const PROJECT = 'bench-first';
+
+/** A service that berth has never seen, built without any cache: layers and the package manager's are new on both sides. */
+export const firstDeploy: Benchmark = async (bench) => {
+  const berth = await bench.berth();
+  await berth.project(PROJECT);
+  const plain = await PlainDocker.create(bench.scope);
+  const salt = randomBytes(4).toString('hex');
+  const times: { baseline: number[]; berth: number[] } = { baseline: [], berth: [] };
+  const phases: Map<string, number>[] = [];
+  for (let run = 1; run <= bench.runs; run += 1) {
+    const files = { ...expressApp(`plain-${run}`), Dockerfile: expressDockerfile(`berth-bench-${salt}-${run}`) };
+    const baseline = await plain.deploy(await pack(files), { noCache: true });
+    const own = await deployNew(berth, `web-${run}`);
+    bench.say(`first deploy ${run}: baseline ${baseline.toFixed(0)} ms, berth ${own.milliseconds.toFixed(0)} ms`);
+    times.baseline.push(baseline);
+    times.berth.push(own.milliseconds);
+    phases.push(own.phases);
+  }
+  return [
+    {
+      what: 'first deploy of the same app, no cache',
+      unit: 'ms',
+      baseline: summarise(times.baseline),
+      berth: summarise(times.berth),
+      target: { kind: 'ratio', atMost: 1.15 },
+      notes: ['baseline: the same as above, without cache; both download the packages', phaseNote(phases, median)],
+    },
+  ];
+};
+
+const deployNew = async (berth: Berth, service: string) => {
+  const archive = await pack(expressApp(service));
+  const begun = performance.now();
+  const { status, body } = await berth.uploadArchive(PROJECT, service, archive, '?no_cache=true');
+  if (status !== 202) throw new Error(`the deploy was refused: ${JSON.stringify(body)}`);
+  const milliseconds = await untilAnswer(begun, (init) => berth.app(PROJECT, service, '/', init));
+  await succeed(berth, body.operation_id);
+  const phases = await phaseTimes(berth, body.operation_id);
+  await berth
+    .api(`/v1/projects/${PROJECT}/services/${service}?confirm=true`, { method: 'DELETE' })
+    .then((reply) => (reply.body.operation_id === undefined ? undefined : berth.wait(reply.body.operation_id)));
+  return { milliseconds, phases };
+};

@@ -1,0 +1,14 @@
+/** The other end of `startWorker`: reads the options, says that it is ready, waits for the end, reports. */
+export const optionsOf = <Options>(): Options => JSON.parse(process.argv[2] ?? '{}') as Options;
+
+export const ready = (): void => console.log('ready');
+
+/** Resolves when the parent closes the pipe, or is gone. */
+export const untilTold = async (): Promise<void> => {
+  for await (const _ of Bun.stdin.stream()) continue;
+};
+
+export const report = (result: unknown): never => {
+  console.log(JSON.stringify(result));
+  process.exit(0);
+};

@@ -1,0 +1,88 @@
+import { BASE_IMAGES } from '#engines/builder/base-images';
+import { Berth } from '#test/support/berth.ts';
+import { docker } from '#test/support/docker.ts';
+import type { Scope } from './scope.ts';
+
+/** Everything at its default but the limits that a benchmark is meant to go beyond. */
+const FLAGS = ['--quota-services', '100', '--rate-limit-per-minute', '0'];
+const SEEDED_WITHIN_MS = 300_000;
+
+/** Boots a server, and waits until it has nothing left to prepare. */
+export const bootServer = async (scope: Scope): Promise<Berth> => {
+  const berth = await Berth.boot(FLAGS);
+  scope.defer(async () => {
+    await berth.destroy();
+    await removeTags(berth);
+  });
+  await untilSeeded(berth);
+  return berth;
+};
+
+/** At its first start berth puts base images into its registry in the background, which keeps the cores busy. */
+const untilSeeded = async (berth: Berth): Promise<void> => {
+  const deadline = performance.now() + SEEDED_WITHIN_MS;
+  for (const image of await localBaseImages()) {
+    const name = image.replaceAll(/[^a-z0-9]+/g, '-');
+    const url = `http://127.0.0.1:${berth.ports.registry}/v2/base/${name}/tags/list`;
+    while (!(await fetch(url)).ok) {
+      if (performance.now() > deadline) throw new Error(`${image} did not reach the registry`);
+      await Bun.sleep(250);
+    }
+  }
+};
+
+const localBaseImages = async (): Promise<string[]> => {
+  const present = new Set((await docker(['images', '--format', '{{.Repository}}:{{.Tag}}'])).split('\n'));
+  return BASE_IMAGES.filter((image) => present.has(image));
+};
+
+/** The names that pushes gave to images; removing them leaves the images of others alone. */
+const removeTags = async (berth: Berth): Promise<void> => {
+  const filter = `reference=127.0.0.1:${berth.ports.registry}/*/*`;
+  const listed = await docker(['images', '--filter', filter, '--format', '{{.Repository}}:{{.Tag}}']);
+  const names = listed.split('\n').filter((name) => name !== '' && !name.endsWith(':<none>'));
+  if (names.length > 0) await docker(['rmi', ...names]);
+};
+
+/** Containers of a service that run, drained ones included. */
+export const replicaIds = async (berth: Berth, project: string, service: string): Promise<string[]> => {
+  const labels = [
+    `dev.berth.instance=${berth.instance()}`,
+    `dev.berth.project=${project}`,
+    `dev.berth.service=${service}`,
+  ];
+  const out = await docker(['ps', '-aq', '--no-trunc', ...labels.flatMap((label) => ['--filter', `label=${label}`])]);
+  return out.split('\n').filter((id) => id !== '');
+};
+
+/** Waits until old replicas are gone, so that their end costs the next run nothing. */
+export const untilSettled = async (berth: Berth, project: string, service: string): Promise<void> => {
+  while ((await replicaIds(berth, project, service)).length > 1) await Bun.sleep(100);
+};
+
+export const succeed = async (berth: Berth, operationId: string): Promise<void> => {
+  const operation = await berth.wait(operationId);
+  if (operation.status !== 'succeeded') throw new Error(`an operation failed: ${JSON.stringify(operation.error)}`);
+};
+
+/** Milliseconds that an operation spent in each phase, by its own events. */
+export const phaseTimes = async (berth: Berth, operationId: string): Promise<Map<string, number>> => {
+  const { body: operation } = await berth.api(`/v1/operations/${operationId}`);
+  const { body: stream } = await berth.api(operation.stream_url);
+  const events = [...String(stream).matchAll(/^event: phase\ndata: (?<data>.*)$/gm)].map(
+    (match) => JSON.parse(match.groups?.['data'] ?? '') as { ts: string; phase: string },
+  );
+  const begun = [{ ts: operation.created_at as string, phase: 'queued' }, ...events];
+  const times = new Map<string, number>();
+  for (const [index, event] of begun.entries()) {
+    const next = begun[index + 1];
+    if (next !== undefined) times.set(event.phase, Date.parse(next.ts) - Date.parse(event.ts));
+  }
+  return times;
+};
+
+export const phaseNote = (runs: readonly Map<string, number>[], middle: (values: number[]) => number): string => {
+  const phases = [...new Set(runs.flatMap((run) => [...run.keys()]))];
+  const parts = phases.map((phase) => `${phase} ${Math.round(middle(runs.map((run) => run.get(phase) ?? 0)))}`);
+  return `berth's phases in ms: ${parts.join(', ')}`;
+};
