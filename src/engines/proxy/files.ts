@@ -18,7 +18,7 @@ export interface RouteFiles {
   /** Makes the watcher of the directory look again. */
   announce(): Promise<void>;
   routes(): Promise<{ project: string; service: string }[]>;
-  /** Names in the directory that are no route's file, split by whether they are directories. */
+  /** Names in the directory that are no route's file or whose text is damaged, split by whether they are directories. */
   strangers(): Promise<{ files: string[]; directories: string[] }>;
   removeStranger(file: string): Promise<void>;
 }
@@ -67,10 +67,16 @@ export const createRouteFiles = (directory: string, scratch: string): RouteFiles
       }),
     strangers: async () => {
       const all = await readdir(directory, { withFileTypes: true });
-      const strange = all.filter((entry) => !isOurs(entry.name) || !entry.isFile());
+      const others = all.filter((entry) => !isOurs(entry.name) || !entry.isFile());
+      const ours = all.filter((entry) => !others.includes(entry));
+      const damaged = await Promise.all(
+        ours.map(async ({ name }) => !isJson(await readFile(join(directory, name), 'utf8'))),
+      );
       return {
-        files: strange.filter((entry) => !entry.isDirectory()).map((entry) => entry.name),
-        directories: strange.filter((entry) => entry.isDirectory()).map((entry) => entry.name),
+        files: [...others.filter((entry) => !entry.isDirectory()), ...ours.filter((_, index) => damaged[index])].map(
+          (entry) => entry.name,
+        ),
+        directories: others.filter((entry) => entry.isDirectory()).map((entry) => entry.name),
       };
     },
     removeStranger: (file) => rm(join(directory, file), { force: true }),
@@ -80,6 +86,15 @@ export const createRouteFiles = (directory: string, scratch: string): RouteFiles
 const OWN_FILES = new Set([CONTROL_PLANE, DEFAULT_CERTIFICATE].map((name) => `${name}.yml`));
 
 const isOurs = (file: string): boolean => OWN_FILES.has(file) || ROUTE_FILE.test(file);
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 const writeDurably = async (path: string, text: string): Promise<void> => {
   const handle = await open(path, 'w', 0o600);

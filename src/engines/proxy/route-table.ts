@@ -1,5 +1,5 @@
 import type { Clock } from '#kernel/clock';
-import { conflict } from '#kernel/errors';
+import { BerthError, conflict } from '#kernel/errors';
 import type { Log } from '#kernel/log';
 import { ApiUnreachable, type TraefikApi } from './api.ts';
 import { createHostClaims, type HostClaims, hostsIn } from './claims.ts';
@@ -60,10 +60,16 @@ export const createRouteTable = (options: RouteTableOptions): RouteTable => {
   };
 };
 
-const loadClaims = async ({ files, claims }: Context): Promise<void> => {
+/** A host that two files claim, which berth never writes, stays with the first: `replaceAll` puts the other right. */
+const loadClaims = async ({ files, claims, log }: Context): Promise<void> => {
   await files.prepare();
   for (const name of [CONTROL_PLANE, ...(await files.routes()).map(nameOf)]) {
-    claims.add(name, hostsIn(await files.read(name)));
+    try {
+      claims.add(name, hostsIn(await files.read(name)));
+    } catch (error) {
+      if (!(error instanceof BerthError)) throw error;
+      log.warn('two routes on disk have one host name', { route: name, reason: error.message });
+    }
   }
 };
 
@@ -150,7 +156,7 @@ const removeOthers = async (context: Context, wanted: Set<string>): Promise<void
 const removeStrangers = async ({ files, log }: Context): Promise<void> => {
   const strangers = await files.strangers();
   for (const file of strangers.files) {
-    log.warn('removing a file that is no route from the directory of the reverse proxy', { file });
+    log.warn('removing a file that is no intact route from the directory of the reverse proxy', { file });
     await files.removeStranger(file);
   }
   for (const directory of strangers.directories) {

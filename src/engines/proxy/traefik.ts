@@ -48,12 +48,14 @@ export const createTraefikProxy = (options: TraefikProxyOptions): Proxy => {
   const root = resolve(options.dataDir, 'proxy');
   const directories = { dynamic: join(root, 'dynamic'), acme: join(root, 'acme') };
   const tls = options.acme !== null;
+  const caFile = options.acme?.caFile ?? null;
   const api = createTraefikApi(options.apiPort);
   const files = createRouteFiles(directories.dynamic, join(root, 'scratch'));
   const table = createRouteTable({ ...options, api, files, patience: { ...PATIENCE, ...options.patience } });
 
   const prepare = async (): Promise<void> => {
     await files.prepare();
+    await table.tidy();
     await mkdir(directories.acme, { recursive: true, mode: 0o700 });
     await chmod(directories.acme, 0o700);
     if ((await files.read(DEFAULT_CERTIFICATE)) === undefined) {
@@ -74,9 +76,9 @@ export const createTraefikProxy = (options: TraefikProxyOptions): Proxy => {
   return {
     ensure: async () => {
       await prepare();
-      await table.tidy();
       const spec = proxyContainer({
         ...options,
+        acme: options.acme === null ? null : { ...options.acme, caFile: caFile === null ? null : resolve(caFile) },
         containerName: options.containerName ?? 'berth-proxy',
         directories,
         owner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },

@@ -27,7 +27,7 @@ test('40 changes of upstreams under the load of 16 clients: no request fails', a
   await load.stop();
   await current.kill();
   expect(load.failures).toEqual([]);
-  expect(load.sent).toBeGreaterThan(1_000);
+  expect(load.sent).toBeGreaterThan(200);
 }, 60_000);
 
 test('changes of other routes under load disturb nobody', async () => {
