@@ -43,7 +43,7 @@ export const logContract = (bench: Bench): void => {
       setTimeout(() => abort.abort(), 50);
       const begin = performance.now();
       expect(await reading).toEqual([]);
-      expect(performance.now() - begin).toBeLessThan(1000);
+      expect(performance.now() - begin).toBeLessThan(3000);
     });
   });
 };

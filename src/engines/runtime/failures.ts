@@ -16,7 +16,9 @@ export const engineMessage = (thrown: unknown): string => {
     const { json } = thrown;
     if ('message' in json && typeof json.message === 'string') return json.message.trim();
   }
-  return messageOf(thrown).trim();
+  return messageOf(thrown)
+    .replace(/^\(HTTP code \d+\) [^-]* - /, '')
+    .trim();
 };
 
 const codeOf = (thrown: unknown): string =>

@@ -38,9 +38,11 @@ async function* followOn(
   options: LogOptions,
 ): AsyncGenerator<RuntimeLogLine, void, undefined> {
   const { signal } = options;
+  const isRepeated = createRepetitionFilter();
   let rest = options.tail === 0 ? onwards(options, isoTime(clock.now())) : options;
   for (;;) {
     for await (const line of readOnce(connection, id, rest)) {
+      if (isRepeated(line)) continue;
       rest = onwards(rest, line.ts);
       yield line;
     }
@@ -51,6 +53,22 @@ async function* followOn(
     else rest = { ...rest, follow: false };
   }
 }
+
+/** Docker re-reads a buffer's worth of lines (32 KiB at most) when it rotates the file that is followed. */
+const REMEMBERED_LINES = 512;
+
+/** Whether a line came before; a time that merely jumps back is none. */
+export const createRepetitionFilter = (): ((line: RuntimeLogLine) => boolean) => {
+  const seen = new Set<string>();
+  return ({ ts, stream, line }) => {
+    const key = `${ts} ${stream} ${line.slice(0, 64)}`;
+    if (seen.has(key)) return true;
+    seen.add(key);
+    const [oldest] = seen;
+    if (seen.size > REMEMBERED_LINES && oldest !== undefined) seen.delete(oldest);
+    return false;
+  };
+};
 
 const onwards = ({ follow, signal }: LogOptions, since: string): LogOptions => ({
   follow,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import { createIptablesFirewall } from '#engines/firewall/iptables';
@@ -6,6 +6,9 @@ import { readNameservers } from '#engines/firewall/nameservers';
 import type { Firewall } from '#engines/firewall/port';
 import { bash, type Lab, type LabNetwork, openLab, quiet } from '../runtime/support.ts';
 import { openOutside, type Outside, tool } from './outside.ts';
+
+// A busy machine may take its time.
+setDefaultTimeout(60_000);
 
 type Targets = Record<string, { ip: string; port: number }>;
 

@@ -1,5 +1,9 @@
+import { setDefaultTimeout } from 'bun:test';
 import { FAILURE_CODE, type Program, runtimeContract, SAID } from '#test/contracts/runtime.ts';
 import { bash, freeSubnet, IMAGE, openLab } from './support.ts';
+
+// A busy machine may take its time.
+setDefaultTimeout(60_000);
 
 const PROGRAMS: Record<Program, string[]> = {
   idle: ['sleep', 'infinity'],

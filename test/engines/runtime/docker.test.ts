@@ -1,8 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { BerthError } from '#kernel/errors';
 import { APP_CAPABILITIES } from '#engines/runtime/container-spec';
 import type { ContainerSpec } from '#engines/runtime/port';
 import { bash, type Lab, type LabNetwork, openLab } from './support.ts';
+
+// A busy machine may take its time.
+setDefaultTimeout(60_000);
 
 let lab: Lab;
 let network: LabNetwork;

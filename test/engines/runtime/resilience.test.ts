@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { type Clock, systemClock } from '#kernel/clock';
 import type { BerthError } from '#kernel/errors';
@@ -6,6 +6,9 @@ import { createDockerRuntime } from '#engines/runtime/docker';
 import type { Runtime } from '#engines/runtime/port';
 import { bash, type Lab, type LabNetwork, openLab, quiet, SOCKET } from './support.ts';
 import { openSocketProxy, type SocketProxy } from './socket-proxy.ts';
+
+// A busy machine may take its time.
+setDefaultTimeout(60_000);
 
 /** Time passes a hundred times as fast: a deadline of 30 s comes after 0.3 s. */
 const hurried: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 100, signal) };
@@ -79,7 +82,7 @@ describe('with Docker hanging', () => {
       expect(error.message).toContain('within');
       expect(error.hint).toContain('berth doctor');
     }
-    expect(performance.now() - begin).toBeLessThan(2000);
+    expect(performance.now() - begin).toBeLessThan(5000);
     const end = performance.now() + 1000;
     while (proxy.openConnections() > 0 && performance.now() < end) await Bun.sleep(5);
     expect(proxy.openConnections()).toBe(0);
@@ -148,11 +151,13 @@ describe('streams over a bad link', () => {
     expect(seen).toEqual(Array.from({ length: 200 }, (_, i) => String(i + 1)));
   });
   test('of events end when the link breaks', async () => {
-    const events = Array.fromAsync(proxied.events({ 'berth.test': 'none' }, new AbortController().signal));
-    while (link.openConnections() === 0) await Bun.sleep(5);
-    await Bun.sleep(50);
+    const events = proxied.events({ 'berth.test': 'events' }, new AbortController().signal)[Symbol.asyncIterator]();
+    const first = events.next();
+    const spec = lab.spec(network, network.gateway.replace(/\.1$/, '.250'), ['true']);
+    const { id } = await lab.runtime.create({ ...spec, labels: { 'berth.test': 'events' } });
+    expect((await first).value).toMatchObject({ action: 'create', containerId: id });
     link.cut();
-    expect(await events).toEqual([]);
+    expect(await events.next()).toEqual({ done: true, value: undefined });
   });
 });
 
@@ -178,6 +183,11 @@ describe('streams', () => {
     for (const lines of all) {
       expect(lines.map(({ line }) => Number.parseInt(line, 10))).toEqual(Array.from({ length: 3000 }, (_, i) => i + 1));
     }
+  });
+  test('go on over the rotation of the file, without loss or repetition', async () => {
+    const script = `exec perl -e '$| = 1; for $i (1..7000) { print "$i ", "x" x 4000, "\\n"; select(undef, undef, undef, 0.002) if $i % 10 == 0 }'`;
+    const lines = await Array.fromAsync(lab.runtime.logs(await run(script), { follow: true }));
+    expect(lines.map(({ line }) => Number.parseInt(line, 10))).toEqual(Array.from({ length: 7000 }, (_, i) => i + 1));
   });
   test('wait for a slow reader instead of filling the memory', async () => {
     const id = await run('exec yes 0123456789012345678901234567890123456789');
