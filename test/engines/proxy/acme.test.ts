@@ -28,7 +28,7 @@ afterEach(async () => {
   await app.kill();
   await traefik.dispose();
   await pebble.dispose();
-}, 60_000);
+}, 120_000);
 
 /** The certificate that a client sees, and whether it trusts it by pebble's root. */
 const certificate = (servername: string): Promise<{ trusted: boolean; peer: PeerCertificate }> =>
@@ -96,7 +96,7 @@ describe('HTTPS by ACME', () => {
     await proxy.ensure();
     expect((await untilTrusted(HOST)).serialNumber).toBe(peer.serialNumber);
     expect((await stat(join(traefik.dataDir, 'proxy/acme/acme.json'))).mode & 0o777).toBe(0o600);
-  }, 60_000);
+  }, 120_000);
 
   test('a host without DNS does not hold up the certificate of the other, and gets the default one', async () => {
     await start(90 * DAY);
@@ -106,7 +106,7 @@ describe('HTTPS by ACME', () => {
     const { trusted, peer } = await certificate('broken.example.com');
     expect(trusted).toBe(false);
     expect(peer.subject.CN).toBe('berth: no certificate for this host');
-  }, 60_000);
+  }, 120_000);
 
   test('a certificate near its end is renewed, also when Traefik was restarted meanwhile', async () => {
     await start(10 * DAY);
@@ -119,5 +119,5 @@ describe('HTTPS by ACME', () => {
     while ((await readFile(stored, 'utf8')) === before) await Bun.sleep(50);
     while ((await untilTrusted(HOST)).serialNumber === first.serialNumber) await Bun.sleep(50);
     expect(await httpsGet(HOST)).toBe('200 GET https');
-  }, 60_000);
+  }, 120_000);
 });
