@@ -96,7 +96,7 @@ const next: Rule = (app, manifest) => {
 const nuxt: Rule = (_app, manifest) => {
   if (!hasDependency(manifest, 'nuxt')) return null;
   const more = { buildEnv: { NUXT_TELEMETRY_DISABLED: '1' } };
-  return /\bnuxi? generate\b/.test(script(manifest, 'build') ?? '')
+  return /\bnux[ti] generate\b/.test(script(manifest, 'build') ?? '')
     ? framework('Nuxt (generate)', 'nuxt generate', site('.output/public'), more)
     : framework('Nuxt', 'nuxt build', bundled('.output', 'server/index.mjs'), more);
 };

@@ -45,7 +45,7 @@ const readLooseJson = (text: string, path: string): Fields => {
   } catch (error) {
     if (error instanceof BerthError) throw error;
     const line = /at (\d+):\d+/.exec(messageOf(error))?.[1];
-    throw brokenManifest(path, line, messageOf(error).replace(/^JSON5: /, ''), error);
+    throw brokenManifest(path, line, messageOf(error).replace(/^JSON5: | at \d+:\d+$/g, ''), error);
   }
 };
 
