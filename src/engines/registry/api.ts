@@ -1,6 +1,8 @@
 import { BerthError, messageOf } from '#kernel/errors';
 
 const DEADLINE_MS = 15_000;
+/** A registry on loopback that lives answers in milliseconds. */
+const ALIVE_MS = 2000;
 const ACCEPT = [
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.oci.image.manifest.v1+json',
@@ -32,9 +34,9 @@ export interface RegistryApi {
 }
 
 export const createRegistryApi = (port: number): RegistryApi => {
-  const ask = async (method: string, path: string): Promise<Response> => {
+  const ask = async (method: string, path: string, deadlineMs = DEADLINE_MS): Promise<Response> => {
     try {
-      const signal = AbortSignal.timeout(DEADLINE_MS);
+      const signal = AbortSignal.timeout(deadlineMs);
       return await fetch(`http://127.0.0.1:${port}/v2/${path}`, { method, headers: { accept: ACCEPT }, signal });
     } catch (thrown) {
       throw away(messageOf(thrown), thrown);
@@ -55,7 +57,7 @@ export const createRegistryApi = (port: number): RegistryApi => {
   return {
     answers: async () => {
       try {
-        return (await ask('GET', '')).ok;
+        return (await ask('GET', '', ALIVE_MS)).ok;
       } catch (thrown) {
         if (thrown instanceof BerthError) return false;
         throw thrown;

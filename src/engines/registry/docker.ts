@@ -40,8 +40,10 @@ export const createDockerRegistry = (options: DockerRegistryOptions): DockerRegi
   };
   const { api, storage, gate, nameOf } = parts;
   const lifecycle = createLifecycle({ runtime, api, place, clock });
-  const push = (request: PushRequest): Promise<PushedImage> =>
-    gate.shared(() => pushImage(parts, lifecycle, request), request.signal);
+  const push = async (request: PushRequest): Promise<PushedImage> => {
+    const name = nameOf(request.repository);
+    return gate.shared(() => pushImage({ ...parts, lifecycle }, name, request), request.signal);
+  };
 
   return {
     ensure: () => lifecycle.ensure(),
@@ -85,11 +87,13 @@ interface Parts extends DockerRegistryOptions {
   nameOf: (repository: string) => string;
 }
 
-const pushImage = async (parts: Parts, lifecycle: Lifecycle, request: PushRequest): Promise<PushedImage> => {
-  const { api, runtime, connection, clock, nameOf } = parts;
+const pushImage = async (
+  { api, runtime, connection, clock, lifecycle }: Parts & { lifecycle: Lifecycle },
+  name: string,
+  request: PushRequest,
+): Promise<PushedImage> => {
   const { localRef, repository, signal, onLog } = request;
   try {
-    const name = nameOf(repository);
     if (!(await api.answers())) await lifecycle.ensure();
     const tag = await imageTag(runtime, localRef);
     await runtime.tagImage(localRef, `${name}:${tag}`);

@@ -1,5 +1,5 @@
 import { chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import type { ContainerSpec, Runtime } from '#engines/runtime/port';
+import type { ContainerSpec, ContainerSummary, Runtime } from '#engines/runtime/port';
 import type { Clock } from '#kernel/clock';
 import { BerthError } from '#kernel/errors';
 import type { RegistryApi } from './api.ts';
@@ -15,6 +15,7 @@ import {
 } from './container.ts';
 
 const START_DEADLINE_MS = 30_000;
+const HUNG_AFTER_MS = 10_000;
 const COLLECT_DEADLINE_MS = 30 * 60_000;
 const POLL_MS = 50;
 
@@ -55,9 +56,15 @@ const ensure = async (options: LifecycleOptions): Promise<void> => {
   await removeAll(options, 'registry-collector', () => true);
   await removeAll(options, 'registry', (labels) => labels[SPEC_LABEL] !== spec.labels[SPEC_LABEL]);
   const [present] = await runtime.list({ ...place.labels, [ROLE_LABEL]: 'registry' });
-  if (present === undefined) await createAndStart(options, spec);
-  else if (!present.running) await runtime.start(present.id);
-  await untilAnswers(options);
+  if (present !== undefined) {
+    if (await revives(options, present)) return;
+    // Its data is on the host, so another one can take its place.
+    await runtime.remove(present.id);
+  }
+  await createAndStart(options, spec);
+  if (!(await answersWithin(options, START_DEADLINE_MS))) {
+    throw unwell(`the image registry did not start within ${START_DEADLINE_MS / 1000} s`);
+  }
 };
 
 const createAndStart = async ({ runtime }: LifecycleOptions, spec: ContainerSpec): Promise<string> => {
@@ -91,14 +98,21 @@ const writeConfig = async (dir: string): Promise<void> => {
   if (present !== registryConfig()) await writeFile(file, registryConfig(), { mode: 0o644 });
 };
 
-const untilAnswers = async ({ api, clock }: LifecycleOptions): Promise<void> => {
+/** Whether the container that is there serves, started if need be. */
+const revives = async (options: LifecycleOptions, { id, running }: ContainerSummary): Promise<boolean> => {
+  const state = await options.runtime.inspect(id);
+  if (state?.status === 'paused' || state?.status === 'dead') return false;
+  if (!running) await options.runtime.start(id);
+  return answersWithin(options, HUNG_AFTER_MS);
+};
+
+const answersWithin = async ({ api, clock }: LifecycleOptions, ms: number): Promise<boolean> => {
   const begun = clock.monotonic();
   while (!(await api.answers())) {
-    if (clock.monotonic() - begun > START_DEADLINE_MS) {
-      throw unwell(`the image registry did not start within ${START_DEADLINE_MS / 1000} s`);
-    }
+    if (clock.monotonic() - begun > ms) return false;
     await clock.sleep(POLL_MS);
   }
+  return true;
 };
 
 const collect = async (options: LifecycleOptions): Promise<void> => {

@@ -4,7 +4,7 @@ import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#kernel/clock';
-import { BerthError, toBerthError } from '#kernel/errors';
+import { type BerthError, toBerthError } from '#kernel/errors';
 import { receive, type Received, type ReceiveOptions } from '#engines/source/receive';
 
 let dir: string;

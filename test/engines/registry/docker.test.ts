@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pushWith, registryContract } from '#test/contracts/registry.ts';
+import { docker } from '#test/support/docker.ts';
+import { type Lab, openLab } from './support.ts';
+
+setDefaultTimeout(60_000);
+
+registryContract('registry:3 in Docker', async () => {
+  const lab = await openLab();
+  let thief: ReturnType<typeof Bun.serve> | undefined;
+  return {
+    registry: lab.registry,
+    makeImage: (content) => lab.makeImage(content),
+    isLocal: async (reference) => (await lab.runtime.inspectImage(reference)) !== undefined,
+    // Somebody else holds its port.
+    breakDown: async () => {
+      await docker(['rm', '-f', lab.place.name]);
+      thief = Bun.serve({
+        hostname: '127.0.0.1',
+        port: lab.place.port,
+        fetch: () => new Response('no', { status: 503 }),
+      });
+    },
+    cleanUp: async () => {
+      await thief?.stop(true);
+      await lab.close();
+    },
+  };
+});
+
+describe('the registry in Docker', () => {
+  let lab: Lab;
+  beforeEach(async () => {
+    lab = await openLab();
+    await lab.registry.ensure();
+  });
+  afterEach(() => lab.close());
+
+  const idOf = async (): Promise<string> => (await lab.runtime.list(lab.place.labels))[0]?.id ?? 'none';
+
+  test('is hardened, and published on loopback only', async () => {
+    const [found] = JSON.parse(await docker(['inspect', lab.place.name])) as [
+      { HostConfig: Record<string, unknown>; Config: Record<string, unknown> },
+    ];
+    expect(found.HostConfig).toMatchObject({
+      ReadonlyRootfs: true,
+      CapDrop: ['ALL'],
+      Privileged: false,
+      SecurityOpt: ['no-new-privileges:true'],
+      Memory: 256 * 1024 * 1024,
+      PidsLimit: 256,
+      NetworkMode: lab.place.network.name,
+      PortBindings: { '5000/tcp': [{ HostIp: '127.0.0.1', HostPort: String(lab.place.port) }] },
+    });
+    expect(found.Config['User']).toBe('65532:65532');
+  });
+
+  test('is out of reach of build steps, at its address and at the host', async () => {
+    const reach = (host: string, port: number): string =>
+      `timeout 2 bash -c "</dev/tcp/${host}/${port}" && echo REACHED`;
+    const { registry } = lab.place.addresses;
+    const out = await docker([
+      'run', '--rm', '--network', 'bridge', 'debian:trixie-slim', 'bash', '-c',
+      `${reach(registry, 5000)}; ${reach('172.17.0.1', lab.place.port)}; ${reach(lab.place.network.gateway, lab.place.port)}; echo asked`,
+    ]); // prettier-ignore
+    expect(out.trim()).toBe('asked');
+  });
+
+  test('stays the same container when nothing changed, and is made anew when its specification did', async () => {
+    const first = await idOf();
+    await lab.again().ensure();
+    expect(await idOf()).toBe(first);
+    const { digest } = await pushWith(lab.registry, await lab.makeImage('kept'), 'shop/web');
+    const changed = lab.again({ user: '65533:65533' });
+    await docker([
+      'run',
+      '--rm',
+      '-v',
+      `${lab.place.dir}:/d`,
+      'debian:trixie-slim',
+      'chown',
+      '-R',
+      '65533:65533',
+      '/d/data',
+    ]);
+    await changed.ensure();
+    expect(await idOf()).not.toBe(first);
+    expect(await changed.exists('shop/web', digest)).toBe(true);
+  });
+
+  test('comes back when it was stopped or killed, and a push brings it back by itself', async () => {
+    await docker(['stop', '-t', '1', lab.place.name]);
+    await lab.registry.ensure();
+    await docker(['rm', '-f', lab.place.name]);
+    const { digest } = await pushWith(lab.registry, await lab.makeImage('x'), 'shop/web');
+    expect(await lab.registry.exists('shop/web', digest)).toBe(true);
+  });
+
+  test.each([
+    ['paused', ['pause']],
+    ['hung', ['kill', '--signal', 'STOP']],
+  ])(
+    'is replaced when it is %s',
+    async (_how, verb) => {
+      await docker([...verb, lab.place.name]);
+      const { digest } = await pushWith(lab.registry, await lab.makeImage('x'), 'shop/web');
+      expect(await lab.registry.exists('shop/web', digest)).toBe(true);
+    },
+    40_000,
+  );
+
+  test('a collector that outlived its berth is removed before anything is pushed', async () => {
+    const name = `${lab.place.name}-collector`;
+    const label = `berth.test=${lab.prefix}`;
+    await docker([
+      'run',
+      '-d',
+      '--name',
+      name,
+      '--label',
+      label,
+      '--label',
+      'berth.role=registry-collector',
+      'debian:trixie-slim',
+      'sleep',
+      '300',
+    ]);
+    await lab.again().ensure();
+    expect(await docker(['ps', '-aq', '--filter', `name=${name}`])).toBe('');
+  });
+
+  test('a base image is seeded once, and apps on it share its layers instead of uploading them', async () => {
+    const base = await lab.makeImage('the base', 'scratch', 3_000_000);
+    const signal = new AbortController().signal;
+    await lab.registry.seed(base, signal);
+    const afterSeed = await lab.registry.diskBytes();
+    await lab.registry.seed(base, signal);
+    const lines: string[] = [];
+    await pushWith(lab.registry, await lab.makeImage('the app', base), 'shop/web', lines);
+    expect(lines.filter((line) => line.endsWith('shared with another image'))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes('pushed'))).toHaveLength(1);
+    expect((await lab.registry.diskBytes()) - afterSeed).toBeLessThan(1_000_000);
+  });
+
+  test('after its last repository is gone, a collection frees everything', async () => {
+    const { digest } = await pushWith(lab.registry, await lab.makeImage('x'), 'shop/web');
+    await lab.registry.removeRepository('shop/web');
+    await lab.registry.collectGarbage();
+    expect(await lab.registry.exists('shop/web', digest)).toBe(false);
+    expect(await readdir(join(lab.place.dir, 'data/docker/registry/v2/repositories'))).toEqual([]);
+    expect(await lab.registry.diskBytes()).toBeLessThan(100_000);
+  });
+
+  test('a collection that fails says why and leaves no container', async () => {
+    await pushWith(lab.registry, await lab.makeImage('x'), 'shop/web');
+    const other = lab.again({ user: '1234:1234' });
+    const outcome: unknown = await other.collectGarbage().catch((thrown: unknown) => thrown);
+    expect(outcome).toMatchObject({ kind: 'INTERNAL_ERROR', retryable: true });
+    expect(String(outcome)).toContain('the collection failed');
+    expect(await docker(['ps', '-aq', '--filter', `name=${lab.place.name}-collector`])).toBe('');
+  });
+});

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RegistryPlace } from '#engines/registry/container';
+import { createDockerRegistry, type DockerRegistry } from '#engines/registry/docker';
+import { createDockerRuntime } from '#engines/runtime/docker';
+import { readHostRoutes } from '#engines/runtime/host-routes';
+import type { Runtime } from '#engines/runtime/port';
+import { allocateSubnet } from '#engines/runtime/subnets';
+import { systemClock } from '#kernel/clock';
+import { createLog } from '#kernel/log';
+import { docker, removeByLabel } from '#test/support/docker.ts';
+import { freePorts } from '#test/support/ports.ts';
+
+export interface Lab {
+  registry: DockerRegistry;
+  runtime: Runtime;
+  place: RegistryPlace;
+  prefix: string;
+  /** A second installation's worth of the same registry: another berth process on the same directory. */
+  again: (change?: Partial<RegistryPlace>) => DockerRegistry;
+  makeImage: (content: string, base?: string, bytes?: number) => Promise<string>;
+  close: () => Promise<void>;
+}
+
+const SOCKET = process.env['DOCKER_SOCKET'] ?? '/var/run/docker.sock';
+const quiet = createLog('error', (line) => process.stderr.write(line), Date.now);
+
+export const openLab = async (): Promise<Lab> => {
+  const run = randomBytes(4).toString('hex');
+  const prefix = `berth-test-${run}`;
+  const labels = { 'berth.test': prefix };
+  const options = { socketPath: SOCKET, clock: systemClock, log: quiet };
+  const runtime = createDockerRuntime({ ...options, installation: labels });
+  const [port = 0] = await freePorts(1);
+  const subnet = allocateSubnet('10.205.0.0/16', 29, [...(await runtime.usedSubnets()), ...(await readHostRoutes())]);
+  if (subnet === undefined) throw new Error('no free subnet for the test');
+  const dir = await mkdtemp(join(tmpdir(), 'berth-registry-'));
+  await chmod(dir, 0o711);
+  const place: RegistryPlace = {
+    name: `${prefix}-registry`,
+    image: 'registry:3',
+    port,
+    network: { name: prefix, ...subnet, bridge: `bt${run}`, labels, interContainer: false },
+    addresses: {
+      registry: subnet.gateway.replace(/\d+$/, (last) => String(Number(last) + 1)),
+      collector: subnet.gateway.replace(/\d+$/, (last) => String(Number(last) + 2)),
+    },
+    dir,
+    user: '65532:65532',
+    labels,
+  };
+  const images: string[] = [];
+  return {
+    registry: createDockerRegistry({ ...options, runtime, place }),
+    runtime,
+    place,
+    prefix,
+    again: (change = {}) => createDockerRegistry({ ...options, runtime, place: { ...place, ...change } }),
+    makeImage: async (content, base = 'scratch', bytes = 100_000) => {
+      const name = `${prefix}/image:${images.length}`;
+      images.push(name);
+      // Bytes that do not compress, so that sizes on disk mean something.
+      await buildImage(
+        name,
+        prefix,
+        `FROM ${base}\nCOPY content /${images.length}\n`,
+        Buffer.concat([Buffer.from(content), randomBytes(bytes)]),
+      );
+      return name;
+    },
+    close: async () => {
+      // Those on top of others first.
+      for (const name of images.reverse()) {
+        const id = await docker(['images', '-q', name]);
+        if (id !== '') await docker(['rmi', '-f', id.trim()]);
+      }
+      await removeByLabel(`berth.test=${prefix}`);
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+};
+
+const buildImage = async (name: string, prefix: string, dockerfile: string, content: Buffer): Promise<void> => {
+  const dir = await mkdtemp(join(tmpdir(), 'berth-image-'));
+  await Bun.write(join(dir, 'Dockerfile'), dockerfile);
+  await Bun.write(join(dir, 'content'), content);
+  await docker(['build', '-q', '-t', name, '--label', `berth.test=${prefix}`, dir]);
+  await rm(dir, { recursive: true });
+};
