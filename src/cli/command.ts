@@ -106,9 +106,13 @@ export const defineCommand = <const F extends FlagSpecs, const A extends ArgSpec
 ): Command => ({
   ...definition,
   kind: 'command',
-  // The parser builds the input from these same declarations.
-  run: (context, input) => definition.run(context, input as Input<F, A>),
+  // The parser builds the input from these same declarations. What a scope and all commands share stays out.
+  run: (context, input) =>
+    definition.run(context, { args: input.args, flags: own(definition.flags, input.flags) } as Input<F, A>),
 });
+
+const own = (declared: FlagSpecs, given: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.keys(declared).map((name) => [name, given[name]]));
 
 export const defineGroup = (group: Omit<Group, 'kind'>): Group => ({ ...group, kind: 'group' });
 

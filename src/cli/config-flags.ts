@@ -25,6 +25,7 @@ const HELP: Record<keyof Config, Help> = {
   buildTimeoutSeconds: ['SECONDS', 'longest build'],
   maxUploadBytes: ['BYTES', 'largest upload'],
   buildCacheBytes: ['BYTES', 'build cache to keep'],
+  seedBaseImages: ['', 'put the base images at hand into the registry ahead of the first deploy'],
   logBytesPerService: ['BYTES', 'stored log of one service'],
   quotaServices: ['N', 'services in one project'],
   quotaReplicas: ['N', 'replicas of one service'],

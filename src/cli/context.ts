@@ -7,7 +7,7 @@ import type { Out } from './output/out.ts';
 import { duration } from './output/format.ts';
 import { findFolderConfig } from './settings/folder.ts';
 import { configFile, isExposed } from './settings/profiles.ts';
-import { isPlainRemote, resolveServer, type ServerFlags, type ServerSettings } from './settings/server.ts';
+import { findServer, isPlainRemote, resolveServer, type ServerFlags, type ServerSettings } from './settings/server.ts';
 import { VERSION } from './version.ts';
 
 /** What a running command works with. */
@@ -16,6 +16,8 @@ export interface Context {
   out: Out;
   /** Endpoint and token that the flags, the environment and the profile give. */
   server(): Promise<ServerSettings>;
+  /** The same; undefined when none is set. */
+  findServer(): Promise<ServerSettings | undefined>;
   /** The client for that server. */
   api(): Promise<Api>;
   /** The client for another server, such as the one that `login` is about. */
@@ -41,6 +43,7 @@ export const createContext = (io: Io, out: Out, flags: TargetFlags): Context => 
     out,
     given: named,
     server: () => resolveServer(io, flags),
+    findServer: () => findServer(io, flags),
     api: async () => {
       const settings = await context.server();
       await warnAboutExposure(context, settings);

@@ -139,7 +139,9 @@ test('an upload whose source fails reports that, not a broken connection', async
         throw cause;
       },
     });
-  const failure = await failureOf(client().deploy('shop', 'web', { contentType: 'application/gzip', open }));
+  const failure = await failureOf(
+    client().deploy('shop', 'web', { stream: { contentType: 'application/gzip', open } }),
+  );
   expect(failure.body.message).toBe('log changed while it was packed');
 });
 

@@ -28,18 +28,11 @@ const PROJECTS = {
   next_cursor: null,
 };
 
-const DEPLOYS = '/v1/projects/shop/services/web/deploys';
 const ACCEPTED = {
   operation_id: 'op_1',
   stream_url: '/v1/operations/op_1/stream',
   service_url: 'http://web--shop.localhost',
 };
-const PHASE = {
-  id: 1,
-  event: 'phase',
-  data: { seq: 1, ts: '2026-11-21T10:00:00.000Z', phase: 'building', message: 'building the image' },
-};
-const LOG = { id: 2, event: 'log', data: { seq: 2, ts: '2026-11-21T10:00:01.000Z', source: 'build', line: 'npm ci' } };
 const DONE = { id: 3, event: 'done', data: { status: 'succeeded', error: null, result: {} } };
 
 test('without a terminal the reply is JSON on stdout, and stderr is empty', async () => {

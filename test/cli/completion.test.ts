@@ -41,7 +41,7 @@ describe('bash', () => {
   test('offers the commands of a group, and its flags below', () => {
     expect(offered(['env', ''])).toEqual(['set', 'ls', 'unset']);
     expect(offered(['env', 'set', '--f'])).toEqual(['--file']);
-    expect(offered(['deploy', '--no'])).toEqual(['--no-follow']);
+    expect(offered(['deploy', '--no-f'])).toEqual(['--no-follow']);
   });
 
   test('offers the values of a flag, and of an argument', () => {

@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { chmodSync, mkdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -40,6 +49,15 @@ const unpack = async (archive: Uint8Array): Promise<Record<string, Unpacked>> =>
 const packed = async (root: string): Promise<Uint8Array<ArrayBuffer>> => {
   const tree = await walkSource(root);
   return new Uint8Array(await new Response(packSource(tree, () => undefined)).arrayBuffer());
+};
+
+const linkOf = (path: string): string => {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // The descriptor of the listing itself is closed by now.
+    return '';
+  }
 };
 
 const rejection = async (work: Promise<unknown>): Promise<CliFailure> => {
@@ -198,6 +216,23 @@ test('the trial stops counting above the limit', async () => {
   const size = await packedSize(tree, 100_000);
   expect(size).toBeGreaterThan(100_000);
   expect(size).toBeLessThan(1_000_000);
+});
+
+test('an archive that nobody reads to its end lets go of the files', async () => {
+  mkdirSync(home.path('src'));
+  for (let i = 0; i < 5; i += 1)
+    writeFileSync(home.path(`src/noise${i}`), crypto.getRandomValues(new Uint8Array(65_536)));
+  writeFileSync(home.path('src/zeros'), Buffer.alloc(50_000_000));
+  const reader = packSource(await walkSource(home.path('src')), () => undefined).getReader();
+  await reader.read();
+  const open = (): string[] =>
+    readdirSync('/proc/self/fd')
+      .map((fd) => linkOf(`/proc/self/fd/${fd}`))
+      .filter((path) => path.startsWith(home.dir));
+  expect(open()).toHaveLength(1);
+  await reader.cancel();
+  for (let turns = 0; turns < 1000 && open().length > 0; turns += 1) await new Promise(setImmediate);
+  expect(open()).toEqual([]);
 });
 
 test('the heaviest folders are named first', async () => {

@@ -47,20 +47,20 @@ test('flags and arguments come typed, in any order', () => {
     'shop',
     'c',
   );
-  expect<unknown>(args).toEqual({ first: 'a', rest: ['b', 'c'] });
+  expect(args as unknown).toEqual({ first: 'a', rest: ['b', 'c'] });
   expect(flags).toMatchObject({ detach: true, follow: false, tail: 5, can: ['read', 'deploy'], project: 'shop' });
 });
 
 test('what is not given has its default', () => {
   const { flags, args } = parse('a');
-  expect<unknown>(args).toEqual({ first: 'a', rest: [] });
+  expect(args as unknown).toEqual({ first: 'a', rest: [] });
   expect(flags).toMatchObject({ detach: false, follow: true, can: [] });
   expect(flags['tail']).toBeUndefined();
   expect(flags['json']).toBeUndefined();
 });
 
 test('after -- everything is an argument', () => {
-  expect<unknown>(parse('a', '--', '--tail', '-d').args).toEqual({ first: 'a', rest: ['--tail', '-d'] });
+  expect(parse('a', '--', '--tail', '-d').args as unknown).toEqual({ first: 'a', rest: ['--tail', '-d'] });
 });
 
 test('a value that begins with a dash needs the form with =', () => {

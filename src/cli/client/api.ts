@@ -18,6 +18,12 @@ export interface Paging {
   cursor?: string | undefined;
 }
 
+export interface DeployRequest {
+  stream: NonNullable<RequestOptions['stream']>;
+  no_cache?: boolean | undefined;
+  commit?: string | undefined;
+}
+
 const at = (...parts: string[]): string => `/v1/${parts.map(encodeURIComponent).join('/')}`;
 
 const CONFIRM = { query: { confirm: true } };
@@ -40,8 +46,8 @@ export const createApi = (options: HttpOptions) => {
     getProject: (name: string) => http.json<ProjectTree>('GET', project(name)),
     deleteProject: (name: string) => http.json<Accepted>('DELETE', project(name), CONFIRM),
 
-    deploy: (of: string, name: string, stream: NonNullable<RequestOptions['stream']>) =>
-      http.json<Accepted>('POST', service(of, name, 'deploys'), { stream }),
+    deploy: (of: string, name: string, { stream, ...query }: DeployRequest) =>
+      http.json<Accepted>('POST', service(of, name, 'deploys'), { stream, query }),
     planDeploy: (of: string, name: string, stream: NonNullable<RequestOptions['stream']>) =>
       http.json<DryRun>('POST', service(of, name, 'deploys'), { stream, query: { dry_run: true } }),
 

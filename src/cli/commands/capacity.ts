@@ -17,11 +17,12 @@ export const capacity = defineCommand({
 const lines = (value: Record<string, unknown>, indent: string): string[] =>
   Object.entries(value).flatMap(([key, inner]) => {
     const name = `${indent}${key.replaceAll('_', ' ')}`;
-    if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
-      return [name, ...lines(inner as Record<string, unknown>, `${indent}  `)];
-    }
-    return [`${name.padEnd(28)} ${shown(key, inner)}`];
+    const parts = (Array.isArray(inner) ? inner : [inner]).filter(isRecord);
+    if (parts.length > 0) return [name, ...parts.flatMap((part) => lines(part, `${indent}  `))];
+    return inner === null ? [] : [`${name.padEnd(28)} ${shown(key, inner)}`];
   });
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 const shown = (key: string, value: unknown): string => {
   if (typeof value === 'number') return key.endsWith('bytes') ? bytes(value) : String(value);

@@ -27,6 +27,8 @@ export const deploy = defineCommand({
   flags: {
     detach: { type: 'boolean', short: 'd', summary: 'return once the upload is accepted' },
     follow: { type: 'boolean', on: true, summary: 'wait for the end without showing the build log' },
+    cache: { type: 'boolean', on: true, summary: 'build every step anew' },
+    commit: { type: 'string', value: 'SHA', summary: 'commit that the source was taken from, shown with the release' },
     'dry-run': { type: 'boolean', summary: 'show what would happen; change nothing' },
   },
   run: async (context, { args, flags }) => {
@@ -38,7 +40,11 @@ export const deploy = defineCommand({
     await ensureProject(context, api, target);
     const upload = await createUpload(context, tree);
     const accepted = await api
-      .deploy(target.project, target.service, upload.stream)
+      .deploy(target.project, target.service, {
+        stream: upload.stream,
+        no_cache: flags.cache ? undefined : true,
+        commit: flags.commit,
+      })
       .catch((thrown: unknown) => {
         if (context.io.signal.aborted) throw interrupted('the upload was stopped', 'nothing was deployed');
         throw thrown;

@@ -3,7 +3,6 @@ import { defineCommand } from '../command.ts';
 import { CONFIG_FLAGS } from '../config-flags.ts';
 import type { Context } from '../context.ts';
 import type { CheckResult, CheckStatus, Subject } from '../doctor/check.ts';
-import { CliFailure } from '../failure.ts';
 import { count } from '../output/format.ts';
 import type { Style } from '../output/style.ts';
 import { VERSION } from '../version.ts';
@@ -49,11 +48,7 @@ export const doctor = defineCommand({
 });
 
 const subjectOf = async (context: Context, flags: Readonly<Record<string, unknown>>): Promise<Subject> => {
-  const remote = await context.server().catch((thrown: unknown) => {
-    if (thrown instanceof CliFailure && thrown.body.code === 'USAGE' && flags['profile'] === undefined)
-      return undefined;
-    throw thrown;
-  });
+  const remote = await context.findServer();
   const here = flags['server'] ?? (remote === undefined || isHere(remote.endpoint));
   const config = here === true ? configFrom(context, flags) : undefined;
   const endpoint = remote?.endpoint ?? (config === undefined ? undefined : localEndpoint(config));

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '#kernel/config';
 import { defineCommand } from '../command.ts';
@@ -102,7 +103,7 @@ export const restoreState = defineCommand({
 });
 
 /** By the lock that a server holds on its data directory. */
-const isRunning = async (config: Config): Promise<boolean> => {
-  const { isLocked } = await import('#kernel/lock');
-  return isLocked(join(config.dataDir, 'berth.lock'));
+const isRunning = async ({ dataDir }: Config): Promise<boolean> => {
+  const [{ isLocked }, names] = await Promise.all([import('#kernel/lock'), readdir(dataDir).catch(() => [])]);
+  return names.some((name) => name.endsWith('.lock') && isLocked(join(dataDir, name)));
 };

@@ -19,12 +19,19 @@ const LEVEL = 6;
 export const packSource = (tree: SourceTree, onBytes: (bytes: number) => void): ReadableStream<Uint8Array> => {
   const tar = createPack();
   const gzip = createGzip({ level: LEVEL, chunkSize: 64 * 1024 });
-  // streamx and node streams differ in their types only.
+  const waiting = createWaiting();
+  const stop = (reason: Error): void => {
+    waiting.giveUp(reason);
+    tar.destroy(reason);
+    gzip.destroy(reason);
+  };
   tar.on('error', (error) => gzip.destroy(error));
+  // Its reader gets the error too.
+  gzip.on('error', stop);
   tar.pipe(gzip);
-  addAll(tar, tree, onBytes).then(
+  addAll({ tar, tree, waiting, onBytes }).then(
     () => tar.finalize(),
-    (thrown: unknown) => tar.destroy(thrown instanceof Error ? thrown : new Error(String(thrown))),
+    (thrown: unknown) => stop(thrown instanceof Error ? thrown : new Error(String(thrown))),
   );
   const chunks = gzip[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   return new ReadableStream<Uint8Array>(
@@ -34,13 +41,36 @@ export const packSource = (tree: SourceTree, onBytes: (bytes: number) => void): 
         if (next.done === true) controller.close();
         else controller.enqueue(next.value);
       },
-      cancel: () => {
-        tar.destroy();
-        gzip.destroy();
-      },
+      cancel: () => stop(new Error('the archive is not read to its end')),
     },
     { highWaterMark: 1 },
   );
+};
+
+/**
+ * Waiting for the archive to take more. A destroyed tar stream never says so to whoever waits for it, who would hold a file open for
+ * ever: `giveUp` does.
+ */
+interface Waiting {
+  for(start: (done: () => void, fail: (error: Error) => void) => void): Promise<void>;
+  giveUp(reason: Error): void;
+}
+
+const createWaiting = (): Waiting => {
+  let reason: Error | undefined;
+  let current: ((error: Error) => void) | undefined;
+  return {
+    for: (start) =>
+      new Promise((resolve, reject) => {
+        if (reason !== undefined) return reject(reason);
+        current = reject;
+        return start(resolve, reject);
+      }),
+    giveUp: (error) => {
+      reason ??= error;
+      current?.(reason);
+    },
+  };
 };
 
 /** Bytes that the archive has when packed; stops counting above `limit`. */
@@ -53,10 +83,20 @@ export const packedSize = async (tree: SourceTree, limit: number): Promise<numbe
   return size;
 };
 
-const addAll = async (tar: Pack, tree: SourceTree, onBytes: (bytes: number) => void): Promise<void> => {
-  for (const entry of tree.entries) {
-    if (entry.type === 'file') await addFile(tar, join(tree.root, entry.path), { entry, onBytes });
-    else await addEmpty(tar, headerOf(entry));
+interface Packing {
+  tar: Pack;
+  tree: SourceTree;
+  waiting: Waiting;
+  onBytes: (bytes: number) => void;
+}
+
+const addAll = async (packing: Packing): Promise<void> => {
+  for (const entry of packing.tree.entries) {
+    if (entry.type === 'file') await addFile(packing, entry);
+    else
+      await packing.waiting.for((done, fail) =>
+        packing.tar.entry(headerOf(entry), (error) => (error ? fail(error) : done())),
+      );
   }
 };
 
@@ -69,58 +109,35 @@ const headerOf = (entry: SourceEntry): EntryHeader => {
   return { ...common, type: 'symlink', linkname: entry.target, mode: 0o777, size: 0 };
 };
 
-const addEmpty = (tar: Pack, header: EntryHeader): Promise<void> =>
-  new Promise((resolve, reject) => {
-    tar.entry(header, (error) => (error === null || error === undefined ? resolve() : reject(error)));
-  });
-
-interface FileToAdd {
-  entry: Extract<SourceEntry, { type: 'file' }>;
-  onBytes: (bytes: number) => void;
-}
-
-const addFile = async (tar: Pack, path: string, { entry, onBytes }: FileToAdd): Promise<void> => {
+const addFile = async (
+  { tar, tree, waiting, onBytes }: Packing,
+  entry: Extract<SourceEntry, { type: 'file' }>,
+): Promise<void> => {
   // O_NOFOLLOW: what was a file when listed may be a link by now.
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const file = await open(join(tree.root, entry.path), constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
-    const ended = Promise.withResolvers<void>();
-    const sink = tar.entry(headerOf(entry), (error) =>
-      error === null || error === undefined ? ended.resolve() : ended.reject(error),
-    ) as unknown as Writable;
-    // When reading fails first, that is the error to report; the archive's own end passes it on to the sink.
-    ended.promise.catch(() => undefined);
-    sink.on('error', ended.reject);
+    const sink = tar.entry(headerOf(entry)) as unknown as Writable;
+    // The archive that ends early passes its own error on to the sink; it is reported by the archive.
+    sink.on('error', () => undefined);
     let left = entry.size;
     while (left > 0) {
       const buffer = Buffer.allocUnsafe(Math.min(CHUNK, left));
       const { bytesRead } = await file.read(buffer, 0, buffer.length);
       if (bytesRead === 0) throw changed(entry.path);
-      await writeTo(sink, bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead));
+      if (!sink.write(bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead))) {
+        await waiting.for((done) => sink.once('drain', done));
+      }
       left -= bytesRead;
       onBytes(bytesRead);
     }
-    sink.end();
-    await ended.promise;
+    await waiting.for((done, fail) => {
+      sink.once('error', fail).once('close', done);
+      sink.end();
+    });
   } finally {
     await file.close();
   }
 };
-
-const writeTo = (sink: Writable, data: Buffer): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const failed = (error: Error): void => reject(error);
-    sink.once('error', failed);
-    const go = (): void => {
-      sink.off('error', failed);
-      sink.off('close', go);
-      resolve();
-    };
-    if (sink.write(data)) go();
-    else {
-      sink.once('drain', go);
-      sink.once('close', go);
-    }
-  });
 
 const changed = (path: string): Error =>
   localError(

@@ -16,8 +16,15 @@ export interface ServerFlags {
   profile?: string | undefined;
 }
 
-/** Flags, then SERVICE_ENDPOINT and SERVICE_TOKEN, then the profile. A saved token goes to its own server only. */
+/** Like `findServer`; none is a usage error. */
 export const resolveServer = async (io: Io, flags: ServerFlags): Promise<ServerSettings> => {
+  const found = await findServer(io, flags);
+  if (found !== undefined) return found;
+  throw usageError('no server is set', 'run: berth login <url>, or give --endpoint, or set SERVICE_ENDPOINT');
+};
+
+/** Flags, then SERVICE_ENDPOINT and SERVICE_TOKEN, then the profile. A saved token goes to its own server only. */
+export const findServer = async (io: Io, flags: ServerFlags): Promise<ServerSettings | undefined> => {
   const saved = await readProfiles(configFile(io));
   const wanted = flags.profile ?? io.env['BERTH_PROFILE'];
   if (wanted !== undefined && saved.profiles[wanted] === undefined) {
@@ -30,9 +37,7 @@ export const resolveServer = async (io: Io, flags: ServerFlags): Promise<ServerS
   const profile = profileFor(saved, given, wanted);
   const fromProfile = profile === undefined ? undefined : saved.profiles[profile];
   const endpoint = given === undefined ? fromProfile?.endpoint : normalEndpoint(given);
-  if (endpoint === undefined) {
-    throw usageError('no server is set', 'run: berth login <url>, or give --endpoint, or set SERVICE_ENDPOINT');
-  }
+  if (endpoint === undefined) return undefined;
   const own = fromProfile?.endpoint === endpoint ? fromProfile.token : undefined;
   return { endpoint, token: token ?? own, profile };
 };

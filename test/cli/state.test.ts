@@ -1,0 +1,269 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { Database } from 'bun:sqlite';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { createGunzip, gunzipSync, gzipSync } from 'node:zlib';
+import { extract, pack } from 'tar-stream';
+import { acquireLock } from '#kernel/lock';
+import { MIGRATIONS, openDatabase } from '#kernel/database';
+import { CliFailure } from '#cli/failure';
+import { backupState } from '#cli/state/backup';
+import { restoreState, type RestoreRequest } from '#cli/state/restore';
+import { Home } from './support/cli.ts';
+
+const NEWEST = MIGRATIONS.at(-1)?.version ?? 0;
+const NOW = Date.parse('2026-11-21T10:00:00Z');
+
+let home: Home;
+let db: Database;
+beforeEach(() => {
+  home = new Home();
+  mkdirSync(home.path('data/proxy/acme'), { recursive: true });
+  home.write({
+    'data/secret.key': 'k'.repeat(64),
+    'data/berth.toml': 'http_port = 8080\n',
+    'data/proxy/acme/acme.json': '{"account":1}',
+    'data/logs/shop/web.log': 'line',
+    'data/uploads/op_1.tar.gz': 'upload',
+    'data/registry/data/blob': 'blob'.repeat(1000),
+  });
+  chmodSync(home.path('data/proxy/acme/acme.json'), 0o600);
+  chmodSync(home.path('data/secret.key'), 0o600);
+  db = openDatabase(home.path('data/berth.db'));
+  db.query('INSERT INTO meta (key, value) VALUES (?1, ?2)').run('instance', 'one');
+});
+afterEach(() => {
+  db.close();
+  home.remove();
+});
+
+const backup = (options: { withImages?: boolean; force?: boolean } = {}) =>
+  backupState({
+    dataDir: home.path('data'),
+    to: home.path('backup.tar.gz'),
+    withImages: false,
+    force: false,
+    now: NOW,
+    onFile: () => undefined,
+    ...options,
+  });
+
+const restore = (options: Partial<RestoreRequest> = {}) =>
+  restoreState({
+    from: home.path('backup.tar.gz'),
+    dataDir: home.path('new'),
+    force: false,
+    newestSchema: NEWEST,
+    isRunning: async () => false,
+    now: NOW,
+    ...options,
+  });
+
+const failureOf = async (work: Promise<unknown>): Promise<CliFailure> => {
+  const thrown: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (thrown instanceof CliFailure) return thrown;
+  throw new Error(`no CliFailure but: ${String(thrown)}`);
+};
+
+const instanceIn = (folder: string): string | undefined => {
+  const copy = new Database(home.path(folder, 'berth.db'), { readonly: true });
+  const row = copy.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'instance'").get();
+  copy.close();
+  return row?.value;
+};
+
+/** Writes an archive again, with its entries changed. */
+const rewrite = async (
+  change: (name: string, content: Buffer) => { name: string; content: Buffer } | undefined,
+): Promise<void> => {
+  const from = extract();
+  const to = pack();
+  Readable.from([readFileSync(home.path('backup.tar.gz'))])
+    .pipe(createGunzip())
+    .pipe(from);
+  for await (const entry of from) {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of entry) chunks.push(chunk as Uint8Array);
+    const changed = change(entry.header.name, Buffer.concat(chunks));
+    if (changed !== undefined)
+      to.entry({ ...entry.header, name: changed.name, size: changed.content.length }, changed.content);
+  }
+  to.finalize();
+  const parts: Uint8Array[] = [];
+  for await (const part of to) parts.push(part as Uint8Array);
+  writeFileSync(home.path('backup.tar.gz'), gzipSync(Buffer.concat(parts)));
+};
+
+const untouched = (): void => {
+  expect(existsSync(home.path('new'))).toBe(false);
+  expect(readdirSync(home.dir).filter((name) => name.includes('.restore-'))).toEqual([]);
+};
+
+test('what is backed up while the database is in use comes back as it was, modes included', async () => {
+  db.query('INSERT INTO meta (key, value) VALUES (?1, ?2)').run('proxy_secret', 'in the write-ahead log');
+  const manifest = await backup();
+  expect(manifest).toMatchObject({
+    format: 1,
+    schema: NEWEST,
+    created_at: '2026-11-21T10:00:00.000Z',
+    with_images: false,
+  });
+  expect(manifest.files.map(({ path }) => path)).toEqual([
+    'berth.db',
+    'berth.toml',
+    'proxy/acme/acme.json',
+    'secret.key',
+  ]);
+  expect(statSync(home.path('backup.tar.gz')).mode & 0o777).toBe(0o600);
+  expect(readdirSync(home.dir).sort()).toEqual(['backup.tar.gz', 'data']);
+  const { kept } = await restore();
+  expect(kept).toBeNull();
+  expect(instanceIn('new')).toBe('one');
+  expect(readFileSync(home.path('new/proxy/acme/acme.json'), 'utf8')).toBe('{"account":1}');
+  expect(statSync(home.path('new/proxy/acme/acme.json')).mode & 0o777).toBe(0o600);
+  expect(statSync(home.path('new')).mode & 0o777).toBe(0o700);
+  expect(existsSync(home.path('new/logs'))).toBe(false);
+  openDatabase(home.path('new/berth.db')).close();
+});
+
+test('with images, the registry comes along', async () => {
+  await backup({ withImages: true });
+  await restore();
+  expect(readFileSync(home.path('new/registry/data/blob'), 'utf8')).toBe('blob'.repeat(1000));
+});
+
+test('a file that exists is replaced with force only, and never by half a backup', async () => {
+  home.write({ 'backup.tar.gz': 'precious' });
+  expect((await failureOf(backup())).body.hint).toContain('--force');
+  expect(readFileSync(home.path('backup.tar.gz'), 'utf8')).toBe('precious');
+  await backup({ force: true });
+  await restore();
+});
+
+test('a folder that is no data directory is refused', async () => {
+  mkdirSync(home.path('empty'));
+  const failure = await failureOf(
+    backupState({
+      dataDir: home.path('empty'),
+      to: home.path('x'),
+      withImages: false,
+      force: false,
+      now: NOW,
+      onFile: () => undefined,
+    }),
+  );
+  expect(failure.body.message).toContain('holds no state of berth');
+});
+
+test('a backup into the data directory itself is refused', async () => {
+  const failure = await failureOf(
+    backupState({
+      dataDir: home.path('data'),
+      to: home.path('data/b.tar.gz'),
+      withImages: false,
+      force: false,
+      now: NOW,
+      onFile: () => undefined,
+    }),
+  );
+  expect(failure.body.message).toContain('would contain itself');
+});
+
+test('a directory that is not empty is replaced with force only, and kept beside', async () => {
+  await backup();
+  home.write({ 'new/berth.db': 'old state' });
+  expect((await failureOf(restore())).body.hint).toContain('--force');
+  expect(readFileSync(home.path('new/berth.db'), 'utf8')).toBe('old state');
+  const { kept } = await restore({ force: true });
+  expect(kept).not.toBeNull();
+  expect(readFileSync(`${kept}/berth.db`, 'utf8')).toBe('old state');
+  expect(instanceIn('new')).toBe('one');
+});
+
+test('a running server is not restored over, whatever is forced', async () => {
+  await backup();
+  const lock = acquireLock(home.path('data/server.lock'));
+  const ran = await home.run(['restore-state', home.path('backup.tar.gz'), '--data-dir', home.path('data'), '--force']);
+  expect(ran.code).toBe(1);
+  expect(JSON.parse(ran.stderr)).toMatchObject({ message: `a server runs on ${home.path('data')}` });
+  lock.release();
+  expect(
+    (await home.run(['restore-state', home.path('backup.tar.gz'), '--data-dir', home.path('data'), '--force'])).code,
+  ).toBe(0);
+});
+
+test.each([0.001, 0.5, 0.98])('a backup of which only %d is left changes nothing', async (share) => {
+  await backup({ withImages: true });
+  const whole = readFileSync(home.path('backup.tar.gz'));
+  writeFileSync(home.path('backup.tar.gz'), whole.subarray(0, Math.ceil(whole.length * share)));
+  const failure = await failureOf(restore());
+  expect(failure.body.hint).toBe('nothing was changed; use another backup');
+  untouched();
+});
+
+test('a flipped bit is noticed, wherever gzip itself would not', async () => {
+  await backup();
+  const plain = gunzipSync(readFileSync(home.path('backup.tar.gz')));
+  const at = plain.indexOf('{"account":1}');
+  expect(at).toBeGreaterThan(0);
+  plain[at + 3] = (plain[at + 3] ?? 0) ^ 1;
+  writeFileSync(home.path('backup.tar.gz'), gzipSync(plain));
+  expect((await failureOf(restore())).body.message).toContain('proxy/acme/acme.json differs from its checksum');
+  untouched();
+});
+
+test.each([
+  [
+    'is missing',
+    (name: string, content: Buffer) => (name === 'secret.key' ? undefined : { name, content }),
+    'secret.key is missing',
+  ],
+  [
+    'is one too many',
+    (name: string, content: Buffer) => ({ name: name === 'secret.key' ? 'secret.key2' : name, content }),
+    'secret.key is missing',
+  ],
+  [
+    'climbs out',
+    (name: string, content: Buffer) => ({ name: name === 'secret.key' ? '../evil' : name, content }),
+    '"../evil"',
+  ],
+  [
+    'is absolute',
+    (name: string, content: Buffer) => ({ name: name === 'secret.key' ? '/tmp/evil' : name, content }),
+    '"/tmp/evil"',
+  ],
+  [
+    'has no manifest',
+    (name: string, content: Buffer) => (name === 'manifest.json' ? undefined : { name, content }),
+    'it has no manifest',
+  ],
+])('an archive in which something %s is refused', async (_, change, message) => {
+  await backup();
+  await rewrite(change);
+  expect((await failureOf(restore())).body.message).toContain(message);
+  expect(existsSync(home.path('evil'))).toBe(false);
+  untouched();
+});
+
+test('a backup of a newer berth is refused', async () => {
+  await backup();
+  expect((await failureOf(restore({ newestSchema: 0 }))).body.hint).toContain('or later');
+  untouched();
+});
+
+test('the commands say what they did as JSON', async () => {
+  const made = await home.run(['backup-state', 'b.tar.gz', '--data-dir', 'data']);
+  expect(made).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(made.stdout)).toMatchObject({
+    file: home.path('b.tar.gz'),
+    files: 4,
+    schema: NEWEST,
+    with_images: false,
+  });
+  const restored = await home.run(['restore-state', 'b.tar.gz', '--data-dir', 'new']);
+  expect(JSON.parse(restored.stdout)).toMatchObject({ data_dir: home.path('new'), files: 4, kept: null });
+});
