@@ -77,7 +77,7 @@ export const projectsRoutes = ({ projects }: { projects: Projects }) =>
 const createdOr = (reply: CreateProjectReply | DryRun) =>
   'created' in reply && reply.created ? status(201, reply) : reply;
 
-const JSON_HEADERS = { headers: { 'content-type': 'application/json' } };
+const JSON_HEADERS = { headers: new Headers({ 'content-type': 'application/json' }) };
 
 /** Sends the tree's text as it is; typed as what it says, for clients that infer replies from the routes. */
 const treeReply = (text: string): ProjectTree => new Response(text, JSON_HEADERS) as unknown as ProjectTree;

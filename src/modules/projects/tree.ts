@@ -27,24 +27,20 @@ const MAX_CACHED = 500;
 
 /**
  * Reads project trees. The text is kept until anything in the database changes: `total_changes` counts every row that this
- * connection wrote (cascades included), `data_version` notices writes of other connections.
+ * connection wrote, cascades included, and no other connection writes (the data directory is locked by one server).
  */
 export const createTree = ({ db, store, parts }: TreeDeps) => {
-  const version = db.query<{ own: number; others: number }, []>(
-    'SELECT total_changes() AS own, data_version AS others FROM pragma_data_version',
-  );
+  const changes = db.query<{ total: number }, []>('SELECT total_changes() AS total');
   const cache = new Map<string, string>();
-  let own = -1;
-  let others = -1;
+  let written = -1;
   let beside = -1;
 
   const dropStale = (): void => {
-    const now = version.get();
+    const writtenNow = changes.get()?.total ?? -1;
     const besideNow = parts.version();
-    if (now !== null && now.own === own && now.others === others && besideNow === beside) return;
+    if (writtenNow === written && besideNow === beside) return;
     cache.clear();
-    own = now?.own ?? -1;
-    others = now?.others ?? -1;
+    written = writtenNow;
     beside = besideNow;
   };
 
