@@ -51,10 +51,10 @@ const bucketOf = (seconds: number): number => {
 
 type Fetch = (request: Request) => Response | Promise<Response>;
 
-/** Measures a request until its reply begins; requests that match no route count as `unknown`. */
+/** Measures a request until its reply begins; what the guard refuses counts as `refused`. */
 export const measured = (fetch: Fetch, metrics: HttpMetrics): Fetch => {
   const observe = (request: Request, begun: number, response: Response): Response => {
-    const operationId = findState(request)?.entry.operationId ?? 'unknown';
+    const operationId = findState(request)?.entry.operationId ?? 'refused';
     metrics.observe(operationId, response.status, (performance.now() - begun) / 1000);
     return response;
   };

@@ -53,11 +53,22 @@ const BY_NAME: Record<string, unknown> = {
   source_sha256: null,
   started_at: '2026-01-31T12:00:01.250Z',
   state: 'active',
-  status: 'succeeded',
   stream_url: '/v1/operations/op_01jd3kq2m5abcdefghjk/stream',
   updated_by: 'admin',
   version: '0.1.0',
 };
+
+/** The better words of closed lists. */
+const PREFERRED = new Set<unknown>([
+  'succeeded',
+  'running',
+  'ok',
+  'deploy',
+  'healthy',
+  'live',
+  'deploy.succeeded',
+  'read',
+]);
 
 /** An example that the schema allows. References are followed in `components`. */
 export const exampleOf = (schema: JsonSchema, components: Record<string, JsonSchema>, name = ''): unknown => {
@@ -68,7 +79,7 @@ export const exampleOf = (schema: JsonSchema, components: Record<string, JsonSch
   if (known !== undefined) return known;
   const [given] = (target['examples'] as unknown[] | undefined) ?? [];
   if (given !== undefined) return given;
-  if (target.enum !== undefined) return target.enum[0];
+  if (target.enum !== undefined) return target.enum.find((word) => PREFERRED.has(word)) ?? target.enum[0];
   if (target.anyOf !== undefined) return exampleOf(target.anyOf[0] ?? {}, components, name);
   return fromType(target, components, name);
 };

@@ -1,0 +1,182 @@
+import { expect, test } from 'bun:test';
+import { CAPABILITIES, type Capability } from '#kernel/scope';
+import { systemClock, type Clock } from '#kernel/clock';
+import type { RouteMeta } from '#http/route';
+import { addProject, addRelease, addService, ctx, finish } from '#test/modules/support/rig.ts';
+import { createWorld, type Ask, type World } from './world.ts';
+
+interface Row {
+  /** `{op}` and `{tok}` stand for an operation of the project and for a token. */
+  path: string;
+  /** Status for a token with the right capability and scope. */
+  right: number;
+  ask?: Ask;
+}
+
+/** One row for every route; a route without one fails the suite. */
+const ROWS: Record<string, Row> = {
+  getHealth: { path: '/v1/health', right: 200 },
+  clusterCapacity: { path: '/v1/admin/capacity', right: 200 },
+  getMetrics: { path: '/metrics', right: 200 },
+  getOpenApi: { path: '/v1/openapi', right: 200 },
+  getOpenApiYaml: { path: '/v1/openapi.yaml', right: 200 },
+  getDocs: { path: '/v1/docs', right: 200 },
+  getDocsFile: { path: '/v1/docs/start.js', right: 200 },
+  getSkill: { path: '/skill.md', right: 200 },
+  createToken: {
+    path: '/v1/tokens',
+    right: 201,
+    ask: { body: { principal: 'x', capabilities: ['manage_tokens'], projects: ['shop'] } },
+  },
+  listTokens: { path: '/v1/tokens', right: 200 },
+  revokeToken: { path: '/v1/tokens/{tok}', right: 200 },
+  createProject: { path: '/v1/projects', right: 200, ask: { body: { name: 'shop' } } },
+  listProjects: { path: '/v1/projects', right: 200 },
+  getProject: { path: '/v1/projects/{project}', right: 200 },
+  deleteProject: { path: '/v1/projects/{project}?confirm=true', right: 202 },
+  listServices: { path: '/v1/projects/{project}/services', right: 200 },
+  getService: { path: '/v1/projects/{project}/services/web', right: 200 },
+  scaleService: { path: '/v1/projects/{project}/services/web', right: 202, ask: { body: { replicas: 2 } } },
+  rollbackService: {
+    path: '/v1/projects/{project}/services/web/rollback',
+    right: 202,
+    ask: { body: { release: 'rel_old' } },
+  },
+  restartService: { path: '/v1/projects/{project}/services/web/restart', right: 202 },
+  deleteService: { path: '/v1/projects/{project}/services/web?confirm=true', right: 202 },
+  listReleases: { path: '/v1/projects/{project}/services/web/releases', right: 200 },
+  listOperations: { path: '/v1/operations', right: 200 },
+  getOperation: { path: '/v1/operations/{op}', right: 200 },
+  streamOperation: { path: '/v1/operations/{op}/stream', right: 200 },
+  cancelOperation: { path: '/v1/operations/{op}/cancel', right: 409 },
+  setEnv: { path: '/v1/projects/{project}/env', right: 200, ask: { body: { A: 'b' } } },
+  listEnv: { path: '/v1/projects/{project}/env', right: 200 },
+  streamEvents: { path: '/v1/projects/{project}/events?follow=false', right: 200 },
+  streamLogs: { path: '/v1/projects/{project}/services/web/logs?follow=false', right: 200 },
+  createDeploy: {
+    path: '/v1/projects/{project}/services/web/deploys',
+    right: 202,
+    ask: { body: new Uint8Array([31, 139, 8]), headers: { 'content-type': 'application/gzip' } },
+  },
+};
+
+const DAY = 86_400_000;
+
+interface Place {
+  world: World;
+  clock: Clock & { offset: number };
+  token: { id: string; secret: string };
+  operations: Record<string, string>;
+}
+
+/** Projects `shop` and `other`, with a service, two releases and a finished operation each. */
+const furnish = async (): Promise<Place> => {
+  const clock = { ...systemClock, offset: 0, now: () => Date.now() + clock.offset };
+  const world = createWorld({ clock });
+  const operations: Record<string, string> = {};
+  for (const project of ['shop', 'other']) {
+    addProject(world.rig, project);
+    const service = addService(world.rig, project, 'web', { live_release: 'rel_new', previous_release: 'rel_old' });
+    for (const id of ['rel_new', 'rel_old']) addRelease(world.rig, service, id);
+    const operation = world.rig.operations.enqueue(ctx(), { kind: 'restart', project, service: 'web', input: {} });
+    finish(world.rig, operation.operation_id);
+    operations[project] = operation.operation_id;
+  }
+  return { world, clock, token: await world.mint(['read'], ['shop']), operations };
+};
+
+const { world: probe } = await furnish();
+const ROUTES = probe.app.routes.map((declared) => {
+  const detail = declared.hooks.detail as { operationId: string; 'x-berth': RouteMeta };
+  return { method: declared.method, path: declared.path, operationId: detail.operationId, meta: detail['x-berth'] };
+});
+const CASES = ROUTES.map((route) => [route.operationId, route] as const);
+
+const whatFor = (place: Place, route: (typeof ROUTES)[number], project: string): string => {
+  const row = ROWS[route.operationId];
+  const path = (row?.path ?? '')
+    .replace('{project}', project)
+    .replace('{op}', place.operations[project] ?? 'op_missing')
+    .replace('{tok}', place.token.id);
+  return `${route.method} ${path}`;
+};
+
+/** What a token needs to hold for the route; createToken hands on what it holds itself. */
+const needs = (meta: RouteMeta): Capability[] =>
+  meta.capability === 'public' || meta.capability === 'any' ? ['read'] : [meta.capability];
+
+test('every route has a row, and every row a route', () => {
+  expect(ROUTES.map((route) => route.operationId).sort()).toEqual(Object.keys(ROWS).sort());
+});
+
+test.each(CASES)('%s answers the right token', async (operationId, route) => {
+  const place = await furnish();
+  const { secret } = await place.world.mint(needs(route.meta), ['shop']);
+  const answer = await place.world.call(whatFor(place, route, 'shop'), { ...ROWS[operationId]?.ask, token: secret });
+  expect(answer.status).toBe(ROWS[operationId]?.right ?? 0);
+});
+
+test.each(CASES)('%s wants a token, and a valid one', async (operationId, route) => {
+  const place = await furnish();
+  const { call, mint } = place.world;
+  const revoked = await mint(needs(route.meta), ['shop']);
+  const expires = new Date(place.clock.now() + DAY).toISOString();
+  const expired = await mint(needs(route.meta), ['shop'], { expires_at: expires });
+  await call(`DELETE /v1/tokens/${revoked.id}`);
+  place.clock.offset = DAY + 1;
+  const wrong = `${revoked.secret.slice(0, -1)}${revoked.secret.endsWith('0') ? '1' : '0'}`;
+  for (const token of [null, revoked.secret, expired.secret, wrong, 'brt_nonsense']) {
+    const answer = await call(whatFor(place, route, 'shop'), { ...ROWS[operationId]?.ask, token });
+    if (route.meta.capability === 'public') expect(answer.status).toBe(200);
+    else {
+      expect(answer.status).toBe(401);
+      expect(answer.body.code).toBe('UNAUTHENTICATED');
+    }
+  }
+});
+
+test.each(CASES.filter(([, { meta }]) => meta.capability !== 'public'))(
+  '%s refuses every other capability',
+  async (operationId, route) => {
+    const place = await furnish();
+    const others = CAPABILITIES.filter(
+      (capability) => capability !== 'admin' && !needs(route.meta).includes(capability),
+    );
+    const { secret } = await place.world.mint(others, ['shop']);
+    const answer = await place.world.call(whatFor(place, route, 'shop'), { ...ROWS[operationId]?.ask, token: secret });
+    expect(answer.status).toBe(403);
+    expect(answer.body.code).toBe('CAPABILITY_MISSING');
+    expect(answer.body.message).toContain(needs(route.meta)[0] ?? '');
+  },
+);
+
+const SCOPED = CASES.filter(([operationId]) => /\{project\}|\{op\}/.test(ROWS[operationId]?.path ?? ''));
+
+test.each(SCOPED)('%s answers for a foreign project as for a missing one', async (operationId, route) => {
+  const place = await furnish();
+  const { secret } = await place.world.mint(
+    [...CAPABILITIES].filter((name) => name !== 'admin'),
+    ['shop'],
+  );
+  const ask = { ...ROWS[operationId]?.ask, token: secret };
+  const foreign = await place.world.call(whatFor(place, route, 'other'), ask);
+  const missing = await place.world.call(whatFor(place, route, 'missing'), ask);
+  expect(foreign.status).toBe(404);
+  const ids = [place.operations['other'] ?? '', 'other'];
+  const blank = (text: string): string =>
+    ['op_missing', 'missing', ...ids].reduce((rest, id) => rest.replaceAll(id, '_'), text);
+  expect(blank(foreign.text)).toBe(blank(missing.text));
+  expect(shownHeaders(foreign.headers)).toEqual(shownHeaders(missing.headers));
+});
+
+const shownHeaders = (headers: Headers): [string, string][] => [...headers].filter(([name]) => name !== 'x-request-id');
+
+test('lists show nothing of foreign projects', async () => {
+  const place = await furnish();
+  const { secret } = await place.world.mint(['read'], ['shop']);
+  for (const what of ['GET /v1/projects', 'GET /v1/operations']) {
+    const { text } = await place.world.call(what, { token: secret });
+    expect(text).toContain('shop');
+    expect(text).not.toContain('other');
+  }
+});
