@@ -18,8 +18,8 @@ export interface StartRequest {
 export interface Replicas {
   /** Starts one container a slot, beside whatever runs. On failure none of them is left. */
   start(request: StartRequest): Promise<ReplicaRow[]>;
-  /** Removes them at once: for replicas that never took traffic. */
-  discard(rows: readonly ReplicaRow[]): Promise<void>;
+  /** Kills and removes them: for replicas that took no traffic, or whose route is gone; `quietSeconds` waits for its rest. */
+  discard(rows: readonly ReplicaRow[], quietSeconds?: number): Promise<void>;
   /** Waits until the proxy has no connection to them (at most `drainSeconds`), then SIGTERM, then removes them. */
   drain(rows: readonly ReplicaRow[], drainSeconds: number): Promise<void>;
 }
@@ -69,13 +69,27 @@ export const createReplicas = (deps: DeployDeps, addresses: Addresses, stopGrace
   };
 
   const removeOne = async (row: ReplicaRow): Promise<void> => {
-    await runtime.remove(row.container_id);
+    // Its last lines go with the container.
     await deps.logs.detach(row.container_id);
+    await runtime.remove(row.container_id);
     services.replicas.remove(row.container_id);
   };
 
-  const discard = async (rows: readonly ReplicaRow[]): Promise<void> => {
-    const results = await Promise.allSettled(rows.map(removeOne));
+  /**
+   * The proxy may have chosen a replica a moment before the route moved: only two quiet readings in a row count.
+   */
+  const quiet = async (row: ReplicaRow, seconds: number): Promise<void> => {
+    const deadline = clock.monotonic() + seconds * 1000;
+    for (let readings = 0; readings < 2 && clock.monotonic() < deadline;) {
+      await clock.sleep(DRAIN_POLL_MS);
+      readings = (await countConnections(row.ip, row.port)) === 0 ? readings + 1 : 0;
+    }
+  };
+
+  const discard = async (rows: readonly ReplicaRow[], quietSeconds = 0): Promise<void> => {
+    const results = await Promise.allSettled(
+      rows.map(async (row) => quiet(row, quietSeconds).then(() => removeOne(row))),
+    );
     for (const result of results) {
       // The row stays, and the reconciler tries again.
       if (result.status === 'rejected') log.warn('cannot remove a replica', { reason: messageOf(result.reason) });
@@ -83,9 +97,7 @@ export const createReplicas = (deps: DeployDeps, addresses: Addresses, stopGrace
   };
 
   const drainOne = async (row: ReplicaRow, drainSeconds: number): Promise<void> => {
-    const deadline = clock.monotonic() + drainSeconds * 1000;
-    while (clock.monotonic() < deadline && (await countConnections(row.ip, row.port)) > 0)
-      await clock.sleep(DRAIN_POLL_MS);
+    await quiet(row, drainSeconds);
     await runtime.stop(row.container_id, stopGraceSeconds);
     await removeOne(row);
   };
