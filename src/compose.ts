@@ -210,6 +210,8 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     controlPlane: { hosts: [config.baseDomain], address: config.listen },
     clock,
     log,
+    idle: () => runner?.running() === 0,
+    seedBaseImages: config.seedBaseImages,
     onReady: () => {
       runner?.resume();
       maintenance = startMaintenance({

@@ -12,6 +12,9 @@ export interface PlatformDeps {
   controlPlane: ControlPlaneRoute;
   clock: Clock;
   log: Log;
+  /** Whether no operation runs: seeding waits for that. */
+  idle: () => boolean;
+  seedBaseImages: boolean;
   /** Called once everything is there and repaired: operations may run. */
   onReady: () => void;
 }
@@ -26,6 +29,8 @@ export interface Platform {
 }
 
 const RETRY_MS = 2000;
+/** Compressing a base image takes seconds of a core: deploys go first. */
+const SEED_PAUSE_MS = 10_000;
 
 /**
  * Brings the platform up in the background, and tries again while the engine is away: the API answers meanwhile, and says
@@ -55,7 +60,10 @@ export const startPlatform = (deps: PlatformDeps): Platform => {
 
   /** So that the first deploy on a base image need not compress and upload it. */
   const seed = async (): Promise<void> => {
+    if (!deps.seedBaseImages) return;
     for (const ref of BASE_IMAGES) {
+      do await clock.sleep(SEED_PAUSE_MS, stopping.signal);
+      while (!deps.idle() && !stopping.signal.aborted);
       if (stopping.signal.aborted) return;
       try {
         if ((await engines.runtime.inspectImage(ref)) !== undefined) await engines.registry.seed(ref, stopping.signal);

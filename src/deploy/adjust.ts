@@ -4,7 +4,7 @@ import type { ReleaseRow } from '#modules/releases';
 import type { ServiceRow } from '#modules/services';
 import { changeOver } from './change-over.ts';
 import type { DeployDeps } from './deps.ts';
-import type { Rollout } from './rollout.ts';
+import { rollOut, type Rollout } from './rollout.ts';
 
 /** What `scaleService` changes; keys are columns of the service. */
 export type ScaleInput = Partial<
@@ -55,8 +55,7 @@ export const createAdjust = (deps: DeployDeps, rollout: Rollout): Adjust => {
         'rolling_out',
         `release ${release.id}: ${request.slots.length} to start, ${request.retire.length} to retire`,
       );
-      const prepared = await rollout.prepare(run, request);
-      await rollout.complete(run, prepared, release.id, options.commit);
+      await rollOut(run, rollout, { request, release: release.id, commit: options.commit });
       return { phase: 'healthy', error: null, result: { release: release.id, replicas: target.replicas } };
     } catch (error) {
       if (run.signal.aborted) throw error;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PushedImage } from '#engines/registry/port';
 import { BerthError, conflict } from '#kernel/errors';
 import { createMasker } from '#kernel/mask';
 import { STOPPING, type Outcome, type Run } from '#modules/operations';
@@ -8,7 +9,7 @@ import { releaseId, type ReleaseRow } from '#modules/releases';
 import type { ServiceRow } from '#modules/services';
 import type { DeployDeps } from './deps.ts';
 import { changeOver } from './change-over.ts';
-import type { Prepared, Rollout } from './rollout.ts';
+import type { Prepared, Rollout, RolloutRequest } from './rollout.ts';
 import type { Semaphore } from './semaphore.ts';
 import { LABEL } from './specs.ts';
 import { buildImage } from './steps/build.ts';
@@ -61,27 +62,51 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
 
   const fromSource = async (run: Run, service: ServiceRow, input: DeployInput, workDir: string): Promise<Outcome> => {
     const built = await build(run, service, input, workDir);
+    try {
+      return await pushAndRollOut(run, service, input, built);
+    } finally {
+      await deps.runtime.removeImage(built.tag);
+    }
+  };
+
+  /** The new replicas start, and are probed, while the image is pushed; an app that dies meanwhile ends the push. */
+  const pushAndRollOut = async (run: Run, service: ServiceRow, input: DeployInput, built: Built): Promise<Outcome> => {
+    const request = changeOver(service, services.replicas.ofService(service.project, service.name), built.imageId, {
+      replaceAll: true,
+    });
+    run.phase('pushing', 'pushing the image; the new replicas start beside the old ones meanwhile');
+    const unhealthy = new AbortController();
+    const pushing = push(run, service, built, unhealthy.signal);
+    const gating = startAndGate(run, request, unhealthy);
+    const [pushed, gated] = await Promise.allSettled([pushing, gating]);
+    const prepared = gated.status === 'fulfilled' ? gated.value : undefined;
+    if (run.signal.aborted || (pushed.status === 'rejected' && !unhealthy.signal.aborted)) {
+      if (prepared !== undefined) await rollout.discard(prepared, '');
+      throw run.signal.aborted ? run.signal.reason : settledReason(pushed);
+    }
+    const release = pushed.status === 'fulfilled' ? record(run, service, input, built, pushed.value) : undefined;
+    run.phase(
+      'rolling_out',
+      release === undefined
+        ? 'the new replicas are not healthy'
+        : `release ${release.id}: ${request.slots.length} new replica(s)`,
+    );
+    if (prepared === undefined || release === undefined)
+      return rolledBack(service, masked(service, settledReason(gated)));
+    return moveTraffic(run, service, release, prepared);
+  };
+
+  /** Aborts `unhealthy` when a replica cannot become healthy; then none of them is left. */
+  const startAndGate = async (run: Run, request: RolloutRequest, unhealthy: AbortController): Promise<Prepared> => {
     let prepared: Prepared | undefined;
     try {
-      const request = changeOver(service, services.replicas.ofService(service.project, service.name), built.imageId, {
-        replaceAll: true,
-      });
-      run.phase('pushing', 'pushing the image; the new replicas start beside the old ones meanwhile');
-      const [pushed, started] = await Promise.allSettled([push(run, service, built), rollout.prepare(run, request)]);
-      if (started.status === 'fulfilled') prepared = started.value;
-      if (pushed.status === 'rejected') throw pushed.reason;
-      const release = record(run, service, input, built, pushed.value);
-      run.phase('rolling_out', `release ${release.id}: probing ${request.slots.length} new replica(s)`);
-      if (started.status === 'rejected') {
-        if (run.signal.aborted) throw run.signal.reason;
-        return rolledBack(service, started.reason);
-      }
-      const going = started.value;
-      prepared = undefined;
-      return await goLive(run, service, release, going);
-    } finally {
-      if (prepared !== undefined) await rollout.discard(prepared);
-      await deps.runtime.removeImage(built.tag);
+      prepared = await rollout.prepare(run, request);
+      await rollout.gate(run, prepared);
+      return prepared;
+    } catch (error) {
+      unhealthy.abort(error);
+      if (prepared !== undefined) await rollout.discard(prepared, '');
+      throw error;
     }
   };
 
@@ -149,11 +174,11 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     }
   };
 
-  const push = async (run: Run, service: ServiceRow, built: Built): Promise<{ digest: string; sizeBytes: number }> =>
+  const push = async (run: Run, service: ServiceRow, built: Built, unhealthy: AbortSignal): Promise<PushedImage> =>
     deps.registry.push({
       localRef: built.tag,
       repository: `${service.project}/${service.name}`,
-      signal: run.signal,
+      signal: AbortSignal.any([run.signal, unhealthy]),
       onLog: (line) => run.log('push', line),
     });
 
@@ -199,12 +224,25 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     const request = changeOver(service, services.replicas.ofService(service.project, service.name), image.id, {
       replaceAll: true,
     });
-    return goLive(run, service, release, await rollout.prepare(run, request));
+    const prepared = await rollout.prepare(run, request);
+    try {
+      await rollout.gate(run, prepared);
+    } catch (error) {
+      await rollout.discard(prepared, id);
+      if (run.signal.aborted) throw error;
+      return rolledBack(service, masked(service, error));
+    }
+    return moveTraffic(run, service, release, prepared);
   };
 
-  const goLive = async (run: Run, service: ServiceRow, release: ReleaseRow, prepared: Prepared): Promise<Outcome> => {
+  const moveTraffic = async (
+    run: Run,
+    service: ServiceRow,
+    release: ReleaseRow,
+    prepared: Prepared,
+  ): Promise<Outcome> => {
     try {
-      await rollout.complete(run, prepared, release.id, () => {
+      await rollout.goLive(run, prepared, release.id, () => {
         const previous = service.live_release === release.id ? service.previous_release : service.live_release;
         services.update(service.project, service.name, {
           live_release: release.id,
@@ -217,12 +255,18 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
       return succeeded(service, release);
     } catch (error) {
       if (run.signal.aborted) throw error;
-      return rolledBack(service, maskError(error, createMasker(deps.env.secretValues(service.project)).mask));
+      return rolledBack(service, error);
     }
   };
 
+  const masked = (service: ServiceRow, error: unknown): unknown =>
+    maskError(error, createMasker(deps.env.secretValues(service.project)).mask);
+
   return { deploy };
 };
+
+const settledReason = (result: PromiseSettledResult<unknown>): unknown =>
+  result.status === 'rejected' ? result.reason : undefined;
 
 const succeeded = (service: ServiceRow, release: ReleaseRow): Outcome => ({
   phase: 'healthy',

@@ -43,6 +43,9 @@ export interface Recovery {
   heal(): Promise<{ project: string; service: string }[]>;
 }
 
+/** How long replicas of a rollout that was cut short may finish what they were asked. */
+const QUIET_SECONDS = 5;
+
 export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery => {
   const { services, runtime, log } = deps;
 
@@ -111,14 +114,15 @@ export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery =
   return {
     atStart: async () => {
       const repair = planRepair(services.replicas.all(), await containers());
-      for (const id of repair.orphans) await runtime.remove(id);
-      await replicas.discard(repair.discard);
       for (const row of repair.lost) services.replicas.remove(row.container_id);
       noteLiveness(repair);
       await startStopped(repair.stopped);
+      // A rollout that was cut short may have moved the route already: it moves back before its replicas go.
+      await setRoutes();
+      await replicas.discard(repair.discard, QUIET_SECONDS);
+      for (const id of repair.orphans) await runtime.remove(id);
       await removeStrayNetworks();
       await removeStrayFiles();
-      await setRoutes();
       attachLogs();
       void replicas.drain(repair.drain, 0);
     },

@@ -27,12 +27,15 @@ export interface Prepared {
 export interface Rollout {
   /** Starts the new replicas beside the old ones. Nothing points at them yet. */
   prepare(run: Run, request: RolloutRequest): Promise<Prepared>;
+  /** Resolves when every new replica is healthy; rejects as soon as one cannot be. */
+  gate(run: Run, prepared: Prepared): Promise<void>;
   /**
-   * Health gate → route, confirmed by the proxy → commit → drain in the background. When it rejects, the new replicas
-   * are gone and the route is as it was.
+   * Route, confirmed by the proxy → commit → drain in the background. Call it after the gate. When it rejects, the new
+   * replicas are gone and the route is as it was.
    */
-  complete(run: Run, prepared: Prepared, release: string, commit: () => void): Promise<void>;
-  discard(prepared: Prepared): Promise<void>;
+  goLive(run: Run, prepared: Prepared, release: string, commit: () => void): Promise<void>;
+  /** Removes the new replicas; their last lines are stored as those of `release`. */
+  discard(prepared: Prepared, release: string): Promise<void>;
   /** Resolves when nothing is being drained any more. */
   drained(): Promise<void>;
 }
@@ -78,24 +81,32 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
     draining.add(work);
   };
 
-  const complete = async (run: Run, prepared: Prepared, release: string, commit: () => void): Promise<void> => {
+  const attachLogs = (rows: readonly ReplicaRow[], release: string): void => {
+    for (const row of rows) {
+      deps.logs.attach({
+        containerId: row.container_id,
+        name: row.name,
+        project: row.project,
+        service: row.service,
+        release,
+      });
+    }
+  };
+
+  const discard = async ({ started }: Prepared, release: string): Promise<void> => {
+    attachLogs(started, release);
+    await replicas.discard(started);
+  };
+
+  const goLive = async (run: Run, prepared: Prepared, release: string, commit: () => void): Promise<void> => {
     const { request, started } = prepared;
     const { service } = request;
     const before = routeOf(deps, service, [...request.keep, ...request.retire]);
     try {
-      for (const row of started)
-        deps.logs.attach({
-          containerId: row.container_id,
-          name: row.name,
-          project: row.project,
-          service: row.service,
-          release,
-        });
-      await gate(run, prepared);
       if (run.signal.aborted) throw run.signal.reason;
       await proxy.apply(routeOf(deps, service, [...request.keep, ...started]));
     } catch (error) {
-      await replicas.discard(started);
+      await discard(prepared, release);
       throw error;
     }
     try {
@@ -108,9 +119,10 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
         .immediate();
     } catch (error) {
       await restoreRoute(before);
-      await replicas.discard(started);
+      await discard(prepared, release);
       throw error;
     }
+    attachLogs(started, release);
     run.log('rollout', `the route is live: ${request.keep.length + started.length} replica(s) serve ${release}`);
     if (request.retire.length > 0) retireLater(request.retire, service.drain_seconds);
   };
@@ -136,12 +148,29 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
       });
       return { request, started };
     },
-    complete,
-    discard: (prepared) => replicas.discard(prepared.started),
+    gate,
+    goLive,
+    discard,
     drained: async () => {
       await Promise.allSettled(draining);
     },
   };
+};
+
+/** A whole rollout of a release that exists: prepare → gate → go live; on failure nothing of it is left. */
+export const rollOut = async (
+  run: Run,
+  rollout: Rollout,
+  what: { request: RolloutRequest; release: string; commit: () => void },
+): Promise<void> => {
+  const prepared = await rollout.prepare(run, what.request);
+  try {
+    await rollout.gate(run, prepared);
+  } catch (error) {
+    await rollout.discard(prepared, what.release);
+    throw error;
+  }
+  await rollout.goLive(run, prepared, what.release, what.commit);
 };
 
 /** The route of a service to these replicas. */

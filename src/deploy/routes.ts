@@ -8,14 +8,18 @@ import type { CreateDeploy } from './create-deploy.ts';
 
 const Params = Type.Object({ project: Name, service: Name });
 
-const Query = Type.Object({
-  no_cache: Type.Optional(
-    Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'build every step anew' }),
-  ),
-  commit: Type.Optional(
-    Type.String({ pattern: '^[0-9a-f]{7,64}$', description: 'commit that the source was taken from' }),
-  ),
-});
+/** Unknown parameters are refused by the guard, which knows `dry_run` too. */
+const Query = Type.Object(
+  {
+    no_cache: Type.Optional(
+      Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'build every step anew' }),
+    ),
+    commit: Type.Optional(
+      Type.String({ pattern: '^[0-9a-f]{7,64}$', description: 'commit that the source was taken from' }),
+    ),
+  },
+  { additionalProperties: true },
+);
 
 /** `createDeploy`: the body is streamed by the verb itself, so Elysia must not read it. */
 export const deployRoutes = (deps: { createDeploy: CreateDeploy }) =>

@@ -1,6 +1,7 @@
 import type { Config } from '#kernel/config';
 import { serviceUrl } from '#kernel/config';
 import type { FirewallSpec } from '#engines/firewall/rules';
+import { APP_CAPABILITIES } from '#engines/runtime/container-spec';
 import type { ContainerSpec, Labels, NetworkSpec } from '#engines/runtime/port';
 import type { ServiceRow } from '#modules/services';
 
@@ -18,12 +19,6 @@ export const LABEL = {
  * 15 characters: 4 + 4 of the installation + 7 of the network.
  */
 export const bridgePrefix = (instance: string): string => `brth${instance.slice(-4)}`;
-
-/**
- * What ordinary images need to switch users, own their files and bind low ports; everything else is dropped. NET_RAW is
- * not among them: without it an app cannot spoof its neighbours' addresses.
- */
-export const APP_CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'NET_BIND_SERVICE', 'SETGID', 'SETUID'];
 
 const PIDS_LIMIT = 512;
 const STOP_GRACE_SECONDS = 10;
@@ -82,7 +77,7 @@ export const replicaSpec = (request: ReplicaRequest): ContainerSpec => {
     memoryBytes: service.memory_mb * 1024 * 1024,
     cpus: service.cpus,
     pidsLimit: PIDS_LIMIT,
-    capAdd: APP_CAPABILITIES,
+    capAdd: [...APP_CAPABILITIES],
     readOnlyRoot: false,
     tmpfs: [],
     // So that an app that dies before it is healthy stays as it died; `keepRunning` follows once it is.

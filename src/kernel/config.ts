@@ -41,6 +41,8 @@ export interface Config {
   maxUploadBytes: number;
   /** Bytes of build cache to keep. */
   buildCacheBytes: number;
+  /** Whether the server puts the base images that it has into its registry ahead of the first deploy. */
+  seedBaseImages: boolean;
   /** Stored log bytes a service may use. */
   logBytesPerService: number;
   quotaServices: number;
@@ -86,6 +88,7 @@ export const DEFAULT_CONFIG: Config = {
   buildTimeoutSeconds: 1800,
   maxUploadBytes: 512 * MIB,
   buildCacheBytes: 10 * GIB,
+  seedBaseImages: true,
   logBytesPerService: 50 * MIB,
   quotaServices: 20,
   quotaReplicas: 10,

@@ -190,3 +190,25 @@ describe('secrets', () => {
     ).toBe(true);
   }, 120_000);
 });
+
+describe('a replica that crashes beside a healthy one', () => {
+  test('is routed around until it listens again, and its end is an event with the exit code', async () => {
+    const app = nodeApp(
+      "(request, response) => { if (request.url === '/die') process.exit(5); response.end('alive'); }",
+    );
+    await berth.deploy('shop', 'pair', app);
+    const scaled = await berth.api('/v1/projects/shop/services/pair', { method: 'PATCH', body: { replicas: 2 } });
+    await berth.wait(scaled.body.operation_id);
+    const load = startLoad({ request: () => berth.app('shop', 'pair'), perSecond: 100 });
+    await Bun.sleep(300);
+    await berth.app('shop', 'pair', '/die').catch(() => undefined);
+    await Bun.sleep(3000);
+    const { ok, failures } = await load.stop();
+    expect(Object.fromEntries(failures)).toEqual({});
+    expect(ok).toBeGreaterThan(200);
+    const { recent_events } = (await berth.api('/v1/projects/shop')).body;
+    const kinds = recent_events.map((event: { kind: string }) => event.kind);
+    expect(kinds).toContain('replica.exited');
+    expect(kinds).toContain('replica.restarted');
+  }, 120_000);
+});

@@ -32,7 +32,7 @@ beforeAll(async () => {
   await berth.project('theirs');
   expect((await berth.deploy('mine', 'probe', PROBE)).status).toBe('succeeded');
   expect((await berth.deploy('mine', 'friend', helloApp('friend'))).status).toBe('succeeded');
-  expect((await berth.deploy('theirs', 'web', helloApp('theirs'))).status).toBe('succeeded');
+  expect(await berth.deploy('theirs', 'web', helloApp('theirs'))).toMatchObject({ status: 'succeeded', error: null });
 }, 240_000);
 
 afterAll(async () => {
@@ -81,18 +81,18 @@ const hostAddress = (): string =>
 describe('from an app', () => {
   test('a service of the same project is reached by its name', async () => {
     expect(await reach('friend', 8080)).toBe('connected');
-  });
+  }, 60_000);
 
   test('a service of another project is not, by name or by address', async () => {
     const { ip } = await addressOf('theirs', 'web');
     expect(await reach('web', 8080)).not.toBe('connected');
     expect(await reach(ip, 8080)).not.toBe('connected');
-  });
+  }, 60_000);
 
   test('the gateway and the host’s own address refuse what a host process listens on', async () => {
     const { gateway } = await addressOf('mine', 'probe');
     for (const host of [gateway, hostAddress()]) expect(await reach(host, hostPort)).not.toBe('connected');
-  });
+  }, 60_000);
 
   test('the API, the registry and the proxy’s API are out of reach', async () => {
     const { gateway } = await addressOf('mine', 'probe');
@@ -105,16 +105,16 @@ describe('from an app', () => {
       await docker(['inspect', '--format', '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}', registry])
     ).trim();
     expect(await reach(ip, 5000)).not.toBe('connected');
-  });
+  }, 60_000);
 
   test('the metadata address is out of reach', async () => {
     expect(await reach('169.254.169.254', 80)).not.toBe('connected');
-  });
+  }, 60_000);
 
   test('its own public address is reached, as any client’s', async () => {
     const { gateway } = await addressOf('mine', 'probe');
     expect(await reach(gateway, berth.ports.http)).toBe('connected');
-  });
+  }, 60_000);
 });
 
 describe('from a build step', () => {
@@ -156,7 +156,7 @@ test('a replica’s container is hardened: golden HostConfig', async () => {
     PublishAllPorts: false,
     ReadonlyRootfs: false,
     CapDrop: ['ALL'],
-    SecurityOpt: ['no-new-privileges'],
+    SecurityOpt: ['no-new-privileges:true'],
     Memory: 512 * 1024 * 1024,
     MemorySwap: 512 * 1024 * 1024,
     NanoCpus: 1e9,

@@ -76,6 +76,7 @@ export class Berth {
         String(ports.registry),
         '--token-file',
         tokenFile,
+        '--no-seed-base-images',
         ...this.#flags,
       ],
       { stdout: 'ignore', stderr: Bun.file(this.logFile), env: { PATH: process.env.PATH ?? '', HOME: this.dataDir } },
