@@ -4,14 +4,20 @@ import { type Files, dockerfileOf, planOf, refusal } from './support.ts';
 const MOD = 'module example.com/a\n\ngo 1.22\n';
 const MAIN = 'package main\n\nfunc main() {}\n';
 
-const goPackage = (files: Files, service = 'web'): string => /-o \/out\/app (\S+)/.exec(planOf({ 'go.mod': MOD, ...files }, { service }).build[0] ?? '')?.[1] ?? '';
+const goPackage = (files: Files, service = 'web'): string =>
+  /-o \/out\/app (\S+)/.exec(planOf({ 'go.mod': MOD, ...files }, { service }).build[0] ?? '')?.[1] ?? '';
 
 describe('Go', () => {
   test.each([
     ['the root package', { 'main.go': MAIN, 'cmd/other/main.go': MAIN }, 'web', '.'],
     ['a root package in a file with another name', { 'server.go': `// Package main.\n${MAIN}` }, 'web', '.'],
     ['the only one under cmd', { 'lib.go': 'package a', 'cmd/shop/main.go': MAIN }, 'web', './cmd/shop'],
-    ['the one with the name of the service', { 'cmd/api/main.go': MAIN, 'cmd/worker/main.go': MAIN }, 'worker', './cmd/worker'],
+    [
+      'the one with the name of the service',
+      { 'cmd/api/main.go': MAIN, 'cmd/worker/main.go': MAIN },
+      'worker',
+      './cmd/worker',
+    ],
     ['one elsewhere', { 'server/run.go': MAIN }, 'web', './server'],
     ['not a test', { 'a_test.go': 'package main', 'cmd/x/x.go': MAIN }, 'web', './cmd/x'],
     ['not a vendored one', { 'vendor/x/main.go': MAIN, 'cmd/x/x.go': MAIN }, 'web', './cmd/x'],
@@ -23,15 +29,22 @@ describe('Go', () => {
 
   test('several main packages and no choice are an error that lists them', () => {
     const error = refusal({ 'go.mod': MOD, 'cmd/api/main.go': MAIN, 'cmd/worker/main.go': MAIN });
-    expect({ kind: error.kind, message: error.message }).toEqual({ kind: 'INVALID_INPUT', message: 'this module has several main packages: ./cmd/api, ./cmd/worker' });
+    expect({ kind: error.kind, message: error.message }).toEqual({
+      kind: 'INVALID_INPUT',
+      message: 'this module has several main packages: ./cmd/api, ./cmd/worker',
+    });
   });
 
   test('a library says that it cannot be started', () => {
-    expect(refusal({ 'go.mod': MOD, 'a.go': 'package a' }).message).toStartWith('a Go module was detected, but it has no start command');
+    expect(refusal({ 'go.mod': MOD, 'a.go': 'package a' }).message).toStartWith(
+      'a Go module was detected, but it has no start command',
+    );
   });
 
   test('a lone main.go gets a module', () => {
-    expect(planOf({ 'main.go': MAIN }).build[0]).toStartWith('go mod init app && go mod tidy && CGO_ENABLED=0 go build');
+    expect(planOf({ 'main.go': MAIN }).build[0]).toStartWith(
+      'go mod init app && go mod tidy && CGO_ENABLED=0 go build',
+    );
   });
 
   test('cgo is on for a module that needs it', () => {
@@ -40,7 +53,15 @@ describe('Go', () => {
   });
 
   test('templates come along, Go files do not', () => {
-    const copies = planOf({ 'go.mod': MOD, 'main.go': MAIN, 'templates/a.html': '', 'web/web.go': 'package web', 'settings.yaml': '' }).stages.at(-1)?.steps.filter((step) => step.kind === 'copy' && step.owned);
+    const copies = planOf({
+      'go.mod': MOD,
+      'main.go': MAIN,
+      'templates/a.html': '',
+      'web/web.go': 'package web',
+      'settings.yaml': '',
+    })
+      .stages.at(-1)
+      ?.steps.filter((step) => step.kind === 'copy' && step.owned);
     expect(copies).toEqual([
       { kind: 'copy', sources: ['source/settings.yaml'], target: './', owned: true },
       { kind: 'copy', sources: ['source/templates/'], target: './templates/', owned: true },
@@ -71,12 +92,48 @@ const LOCK = 'version = 4\n';
 
 describe('Rust', () => {
   test.each([
-    ['the package', { 'Cargo.toml': crate('shop'), 'src/main.rs': '' }, 'web', 'cargo build --release --locked --bin shop'],
-    ['a named binary', { 'Cargo.toml': crate('shop', '[[bin]]\nname = "server"\npath = "src/main.rs"\n'), 'src/main.rs': '' }, 'web', 'cargo build --release --locked --bin server'],
-    ['default-run', { 'Cargo.toml': crate('shop', 'default-run = "b"\n'), 'src/bin/a.rs': '', 'src/bin/b.rs': '' }, 'web', 'cargo build --release --locked --bin b'],
-    ['the one with the name of the service', { 'Cargo.toml': crate('shop'), 'src/bin/a.rs': '', 'src/bin/web/main.rs': '' }, 'web', 'cargo build --release --locked --bin web'],
-    ['the one with the name of the package', { 'Cargo.toml': crate('shop'), 'src/main.rs': '', 'src/bin/tool.rs': '' }, 'web', 'cargo build --release --locked --bin shop'],
-    ['the only one of a workspace', { 'Cargo.toml': '[workspace]\nmembers = ["crates/*"]\n', 'crates/a/Cargo.toml': crate('a'), 'crates/a/src/main.rs': '', 'crates/b/Cargo.toml': crate('b'), 'crates/b/src/lib.rs': '' }, 'web', 'cargo build --release --locked --package a --bin a'],
+    [
+      'the package',
+      { 'Cargo.toml': crate('shop'), 'src/main.rs': '' },
+      'web',
+      'cargo build --release --locked --bin shop',
+    ],
+    [
+      'a named binary',
+      { 'Cargo.toml': crate('shop', '[[bin]]\nname = "server"\npath = "src/main.rs"\n'), 'src/main.rs': '' },
+      'web',
+      'cargo build --release --locked --bin server',
+    ],
+    [
+      'default-run',
+      { 'Cargo.toml': crate('shop', 'default-run = "b"\n'), 'src/bin/a.rs': '', 'src/bin/b.rs': '' },
+      'web',
+      'cargo build --release --locked --bin b',
+    ],
+    [
+      'the one with the name of the service',
+      { 'Cargo.toml': crate('shop'), 'src/bin/a.rs': '', 'src/bin/web/main.rs': '' },
+      'web',
+      'cargo build --release --locked --bin web',
+    ],
+    [
+      'the one with the name of the package',
+      { 'Cargo.toml': crate('shop'), 'src/main.rs': '', 'src/bin/tool.rs': '' },
+      'web',
+      'cargo build --release --locked --bin shop',
+    ],
+    [
+      'the only one of a workspace',
+      {
+        'Cargo.toml': '[workspace]\nmembers = ["crates/*"]\n',
+        'crates/a/Cargo.toml': crate('a'),
+        'crates/a/src/main.rs': '',
+        'crates/b/Cargo.toml': crate('b'),
+        'crates/b/src/lib.rs': '',
+      },
+      'web',
+      'cargo build --release --locked --package a --bin a',
+    ],
   ])('builds %s', (_title, files, service, command) => {
     expect(planOf({ 'Cargo.lock': LOCK, ...(files as Files) }, { service }).build[1]).toBe(command);
   });
@@ -87,11 +144,17 @@ describe('Rust', () => {
   });
 
   test('a library says that it cannot be started', () => {
-    expect(refusal({ 'Cargo.toml': crate('shop'), 'src/lib.rs': '' }).message).toStartWith('a Rust package was detected, but it has no start command');
+    expect(refusal({ 'Cargo.toml': crate('shop'), 'src/lib.rs': '' }).message).toStartWith(
+      'a Rust package was detected, but it has no start command',
+    );
   });
 
   test('a crate that links C gets the full image, and its library at run time', () => {
-    const plan = planOf({ 'Cargo.toml': crate('shop'), 'src/main.rs': '', 'Cargo.lock': '[[package]]\nname = "openssl-sys"\n' });
+    const plan = planOf({
+      'Cargo.toml': crate('shop'),
+      'src/main.rs': '',
+      'Cargo.lock': '[[package]]\nname = "openssl-sys"\n',
+    });
     expect({ from: plan.stages[0]?.from, run: plan.apt.run }).toEqual({ from: 'rust:1', run: ['libssl3'] });
   });
 
@@ -102,7 +165,13 @@ describe('Rust', () => {
   });
 
   test('a nightly toolchain is refused with its place', () => {
-    expect(refusal({ 'Cargo.toml': crate('a'), 'src/main.rs': '', 'rust-toolchain.toml': '[toolchain]\nchannel = "nightly"\n' }).message).toBe('rust-toolchain.toml:2 asks for the Rust toolchain "nightly"');
+    expect(
+      refusal({
+        'Cargo.toml': crate('a'),
+        'src/main.rs': '',
+        'rust-toolchain.toml': '[toolchain]\nchannel = "nightly"\n',
+      }).message,
+    ).toBe('rust-toolchain.toml:2 asks for the Rust toolchain "nightly"');
   });
 
   test('names that cargo would not take never reach a command', () => {

@@ -2,7 +2,11 @@ import { describe, expect, test } from 'bun:test';
 import { type Files, nodeApp, packageJson, planOf, refusal } from './support.ts';
 
 const dependencies = { express: '^5.0.0' };
-const build = { scripts: { build: 'tsc', start: 'node dist/a.js' }, dependencies, devDependencies: { typescript: '^5.0.0' } };
+const build = {
+  scripts: { build: 'tsc', start: 'node dist/a.js' },
+  dependencies,
+  devDependencies: { typescript: '^5.0.0' },
+};
 const npmLock = packageJson({ packages: { '': { dependencies } } });
 const pnpmLock = (version: string): string =>
   `lockfileVersion: '${version}'\n\nimporters:\n\n  .:\n    dependencies:\n      express:\n        specifier: ^5.0.0\n        version: 5.1.0\n\npackages:\n\n  express@5.1.0:\n    resolution: {integrity: x}\n`;
@@ -11,36 +15,59 @@ const berryLock = '__metadata:\n  version: 8\n\n"express@npm:^5.0.0":\n  version
 const bunLock = '{ "lockfileVersion": 1, "workspaces": { "": { "dependencies": { "express": "^5.0.0", }, }, }, }';
 
 describe('the package manager and its version', () => {
-  test.each([
+  const cases: [string, Record<string, unknown>, Files, ...(string | null)[]][] = [
     ['nothing', {}, {}, 'npm', null],
     ['package-lock.json', {}, { 'package-lock.json': npmLock }, 'npm', null],
-    ['pnpm-lock.yaml of version 5', {}, { 'pnpm-lock.yaml': "lockfileVersion: 5.4\n" }, 'pnpm', '7'],
+    ['pnpm-lock.yaml of version 5', {}, { 'pnpm-lock.yaml': 'lockfileVersion: 5.4\n' }, 'pnpm', '7'],
     ['pnpm-lock.yaml of version 6', {}, { 'pnpm-lock.yaml': pnpmLock('6.0') }, 'pnpm', '8'],
     ['pnpm-lock.yaml of version 9', {}, { 'pnpm-lock.yaml': pnpmLock('9.0') }, 'pnpm', '9'],
-    ['pnpm-lock.yaml of version 9, with settings of pnpm 10', { pnpm: { onlyBuiltDependencies: ['esbuild'] } }, { 'pnpm-lock.yaml': pnpmLock('9.0') }, 'pnpm', '10'],
-    ['pnpm-lock.yaml and engines.pnpm', { engines: { pnpm: '>=9.5' } }, { 'pnpm-lock.yaml': pnpmLock('9.0') }, 'pnpm', '>=9.5.0'],
+    [
+      'pnpm-lock.yaml of version 9, with settings of pnpm 10',
+      { pnpm: { onlyBuiltDependencies: ['esbuild'] } },
+      { 'pnpm-lock.yaml': pnpmLock('9.0') },
+      'pnpm',
+      '10',
+    ],
+    [
+      'pnpm-lock.yaml and engines.pnpm',
+      { engines: { pnpm: '>=9.5' } },
+      { 'pnpm-lock.yaml': pnpmLock('9.0') },
+      'pnpm',
+      '>=9.5.0',
+    ],
     ['yarn.lock', {}, { 'yarn.lock': yarnLock }, 'yarn', '1.22.22'],
     ['yarn.lock in the newer format', {}, { 'yarn.lock': berryLock }, 'yarn-berry', '4'],
     ['.yarnrc.yml', {}, { 'yarn.lock': '', '.yarnrc.yml': '' }, 'yarn-berry', '4'],
     ['bun.lock', {}, { 'bun.lock': bunLock }, 'bun', '1.4.5'],
     ['bun.lockb', {}, { 'bun.lockb': '' }, 'bun', '1.4.5'],
     ['packageManager with a hash', { packageManager: 'pnpm@9.15.0+sha512.abc' }, {}, 'pnpm', '9.15.0'],
-    ['packageManager before the lock file', { packageManager: 'pnpm@10.1.0' }, { 'package-lock.json': npmLock }, 'pnpm', '10.1.0'],
+    [
+      'packageManager before the lock file',
+      { packageManager: 'pnpm@10.1.0' },
+      { 'package-lock.json': npmLock },
+      'pnpm',
+      '10.1.0',
+    ],
     ['packageManager of yarn 4', { packageManager: 'yarn@4.5.0' }, {}, 'yarn-berry', '4.5.0'],
     ['packageManager of yarn 1', { packageManager: 'yarn@1.22.19' }, {}, 'yarn', '1.22.19'],
     ['packageManager without a version', { packageManager: 'yarn' }, {}, 'yarn', '1.22.22'],
     ['packageManager of npm', { packageManager: 'npm@10.8.2' }, {}, 'npm', '10.8.2'],
     ['scripts that call bun', { scripts: { start: 'bun run server.ts' } }, {}, 'bun', '1.4.5'],
-  ])('%s', (_title, more, files, name, version) => {
-    const manager = planOf(nodeApp({ dependencies, ...more }, files as Files)).packageManager;
-    expect({ name: manager?.name, version: manager?.version }).toEqual({ name, version });
+  ];
+
+  test.each(cases)('%s', (_title, more, files, ...wanted) => {
+    const manager = planOf(nodeApp({ dependencies, ...more }, files)).packageManager;
+    expect([manager?.name, manager?.version] as unknown[]).toEqual(wanted);
   });
 
-  test.each(['hatch@1.0.0', 'pnpm@not-a-version', 'pnpm@9 && curl evil', 'pnpm@$(id)'])('packageManager %s is refused', (text) => {
-    const error = refusal(nodeApp({ packageManager: text }));
-    expect(error.message).toContain('package.json:5: packageManager');
-    expect(error.kind).toBe('INVALID_INPUT');
-  });
+  test.each(['hatch@1.0.0', 'pnpm@not-a-version', 'pnpm@9 && curl evil', 'pnpm@$(id)'])(
+    'packageManager %s is refused',
+    (text) => {
+      const error = refusal(nodeApp({ packageManager: text }));
+      expect(error.message).toContain('package.json:5: packageManager');
+      expect(error.kind).toBe('INVALID_INPUT');
+    },
+  );
 });
 
 describe('installs', () => {
@@ -56,10 +83,30 @@ describe('installs', () => {
   });
 
   test.each([
-    ['npm', {}, 'npm install --include=dev --no-audit --no-fund', 'npm prune --omit=dev --ignore-scripts --no-audit --no-fund'],
-    ['pnpm', { packageManager: 'pnpm@9.15.0' }, 'pnpm install --no-frozen-lockfile --prod=false', 'pnpm install --prod --ignore-scripts --prefer-offline --no-frozen-lockfile'],
-    ['yarn', { packageManager: 'yarn@1.22.22' }, 'yarn install --non-interactive --production=false', 'yarn install --production --ignore-scripts --prefer-offline --non-interactive'],
-    ['newer yarn', { packageManager: 'yarn@4.5.0' }, 'yarn install --no-immutable', 'yarn workspaces focus --production'],
+    [
+      'npm',
+      {},
+      'npm install --include=dev --no-audit --no-fund',
+      'npm prune --omit=dev --ignore-scripts --no-audit --no-fund',
+    ],
+    [
+      'pnpm',
+      { packageManager: 'pnpm@9.15.0' },
+      'pnpm install --no-frozen-lockfile --prod=false',
+      'pnpm install --prod --ignore-scripts --prefer-offline --no-frozen-lockfile',
+    ],
+    [
+      'yarn',
+      { packageManager: 'yarn@1.22.22' },
+      'yarn install --non-interactive --production=false',
+      'yarn install --production --ignore-scripts --prefer-offline --non-interactive',
+    ],
+    [
+      'newer yarn',
+      { packageManager: 'yarn@4.5.0' },
+      'yarn install --no-immutable',
+      'yarn workspaces focus --production',
+    ],
   ])('everything for a build, pruned in a stage of its own: %s', (_title, more, install, prune) => {
     const plan = planOf(nodeApp({ ...build, ...more }));
     const run = plan.stages.find((stage) => stage.name === 'production')?.steps.at(-1);
@@ -69,24 +116,36 @@ describe('installs', () => {
   });
 
   test('a prepare script that needs a development tool is dropped from an install for production', () => {
-    const plan = planOf(nodeApp({ scripts: { start: 'node a.js', prepare: 'husky' }, dependencies, devDependencies: { husky: '9' } }));
+    const plan = planOf(
+      nodeApp({ scripts: { start: 'node a.js', prepare: 'husky' }, dependencies, devDependencies: { husky: '9' } }),
+    );
     expect(plan.install).toEqual(['npm pkg delete scripts.prepare', 'npm install --omit=dev --no-audit --no-fund']);
   });
 
   test('without dependencies nothing is installed', () => {
     const plan = planOf(nodeApp());
-    expect({ install: plan.install, steps: plan.stages[0]?.steps.map((step) => step.kind) }).toEqual({ install: [], steps: ['copy', 'workdir', 'env', 'user'] });
+    expect({ install: plan.install, steps: plan.stages[0]?.steps.map((step) => step.kind) }).toEqual({
+      install: [],
+      steps: ['copy', 'workdir', 'env', 'user'],
+    });
   });
 
   test('a postinstall script that may read the source gets it first', () => {
-    const plan = planOf(nodeApp({ scripts: { start: 'node a.js', postinstall: 'node scripts/setup.js' }, dependencies }));
-    expect(plan.decisions).toContain('the source is copied before the install: the postinstall script may read the source');
+    const plan = planOf(
+      nodeApp({ scripts: { start: 'node a.js', postinstall: 'node scripts/setup.js' }, dependencies }),
+    );
+    expect(plan.decisions).toContain(
+      'the source is copied before the install: the postinstall script may read the source',
+    );
   });
 
-  test.each(['husky', 'husky install', 'patch-package', 'is-ci || husky install'])('%s is no reason to copy the source first', (text) => {
-    const plan = planOf(nodeApp({ scripts: { start: 'node a.js', prepare: text }, dependencies }));
-    expect(plan.decisions.join('\n')).not.toContain('copied before');
-  });
+  test.each(['husky', 'husky install', 'patch-package', 'is-ci || husky install'])(
+    '%s is no reason to copy the source first',
+    (text) => {
+      const plan = planOf(nodeApp({ scripts: { start: 'node a.js', prepare: text }, dependencies }));
+      expect(plan.decisions.join('\n')).not.toContain('copied before');
+    },
+  );
 });
 
 describe('a lock file that does not match package.json', () => {
@@ -99,7 +158,9 @@ describe('a lock file that does not match package.json', () => {
     ['bun', 'bun.lock', bunLock.replace('^5', '^4')],
   ])('is warned of, and not taken to the letter: %s', (_title, name, text) => {
     const plan = planOf(nodeApp({ dependencies }, { [name]: text }));
-    expect(plan.warnings[0]).toBe(`WARNING: ${name} does not match package.json (express): versions other than the locked ones may be installed; update the lock file and commit it`);
+    expect(plan.warnings[0]).toBe(
+      `WARNING: ${name} does not match package.json (express): versions other than the locked ones may be installed; update the lock file and commit it`,
+    );
     expect(plan.install.join()).not.toMatch(/npm ci| --frozen|--immutable$/);
   });
 
@@ -118,7 +179,10 @@ describe('workspaces', () => {
   const member = (name: string, more: Record<string, unknown> = {}): string => packageJson({ name, ...more });
   const shop: Files = {
     'package.json': packageJson({ workspaces: ['apps/*', 'packages/*'] }),
-    'apps/web/package.json': member('@shop/web', { scripts: { build: 'vite build', start: 'node dist/a.js' }, dependencies: { '@shop/ui': '*' } }),
+    'apps/web/package.json': member('@shop/web', {
+      scripts: { build: 'vite build', start: 'node dist/a.js' },
+      dependencies: { '@shop/ui': '*' },
+    }),
     'apps/api/package.json': member('@shop/api', { scripts: { start: 'node api.js' } }),
     'packages/ui/package.json': member('@shop/ui', { scripts: { build: 'tsc' }, dependencies: { '@shop/base': '*' } }),
     'packages/base/package.json': member('@shop/base', { scripts: { build: 'tsc' } }),
@@ -127,13 +191,19 @@ describe('workspaces', () => {
   test('the service picks the app of its name, and what it uses is built before it', () => {
     const plan = planOf(shop, { service: 'web' });
     expect(plan.root).toBe('apps/web');
-    expect(plan.build).toEqual(['packages/base', 'packages/ui', 'apps/web'].map((path) => `npm run build --workspace ${path}`));
+    expect(plan.build).toEqual(
+      ['packages/base', 'packages/ui', 'apps/web'].map((path) => `npm run build --workspace ${path}`),
+    );
     expect(plan.stages.at(-1)?.steps).toContainEqual({ kind: 'workdir', path: '/app/apps/web' });
   });
 
   test('root picks it too, and the whole workspace is the context', () => {
     const plan = planOf(shop, { service: 'other', env: { BERTH_ROOT: 'apps/api' } });
-    expect({ root: plan.root, start: plan.start, build: plan.build }).toEqual({ root: 'apps/api', start: ['node', 'api.js'], build: [] });
+    expect({ root: plan.root, start: plan.start, build: plan.build }).toEqual({
+      root: 'apps/api',
+      start: ['node', 'api.js'],
+      build: [],
+    });
   });
 
   test('several apps and no choice are an error that lists them', () => {
@@ -159,11 +229,18 @@ describe('workspaces', () => {
       },
       { service: 'x' },
     );
-    expect({ root: plan.root, build: plan.build }).toEqual({ root: 'apps/deep/er', build: ['pnpm --dir apps/deep/er run build'] });
+    expect({ root: plan.root, build: plan.build }).toEqual({
+      root: 'apps/deep/er',
+      build: ['pnpm --dir apps/deep/er run build'],
+    });
   });
 
   test('turbo builds by its own graph', () => {
-    const plan = planOf({ ...shop, 'turbo.json': '{}', 'package.json': packageJson({ workspaces: ['apps/*', 'packages/*'], devDependencies: { turbo: '2' } }) });
+    const plan = planOf({
+      ...shop,
+      'turbo.json': '{}',
+      'package.json': packageJson({ workspaces: ['apps/*', 'packages/*'], devDependencies: { turbo: '2' } }),
+    });
     expect(plan.build).toEqual(['TURBO_TELEMETRY_DISABLED=1 node_modules/.bin/turbo run build --filter=./apps/web']);
   });
 
@@ -174,16 +251,29 @@ describe('workspaces', () => {
   });
 
   test('a root that starts by itself is the app', () => {
-    expect(planOf({ ...shop, 'package.json': packageJson({ workspaces: ['apps/*'], scripts: { start: 'node all.js' } }) }).start).toEqual(['node', 'all.js']);
+    expect(
+      planOf({ ...shop, 'package.json': packageJson({ workspaces: ['apps/*'], scripts: { start: 'node all.js' } }) })
+        .start,
+    ).toEqual(['node', 'all.js']);
   });
 
   test('a folder that no workspace lists stands alone', () => {
-    const plan = planOf({ ...shop, 'tools/x/package.json': member('x', { scripts: { start: 'node x.js' } }) }, { env: { BERTH_ROOT: 'tools/x' } });
-    expect(plan.stages.at(-1)?.steps[0]).toEqual({ kind: 'copy', sources: ['source/tools/x/'], target: '/app/', owned: true });
+    const plan = planOf(
+      { ...shop, 'tools/x/package.json': member('x', { scripts: { start: 'node x.js' } }) },
+      { env: { BERTH_ROOT: 'tools/x' } },
+    );
+    expect(plan.stages.at(-1)?.steps[0]).toEqual({
+      kind: 'copy',
+      sources: ['source/tools/x/'],
+      target: '/app/',
+      owned: true,
+    });
   });
 });
 
 test('variables that .npmrc names reach the install, and no others', () => {
-  const plan = planOf(nodeApp({ dependencies }, { '.npmrc': '//npm.example.com/:_authToken=${NPM_TOKEN}\n' }), { env: { NPM_TOKEN: 's3cret', DATABASE_URL: 'x' } });
+  const plan = planOf(nodeApp({ dependencies }, { '.npmrc': '//npm.example.com/:_authToken=${NPM_TOKEN}\n' }), {
+    env: { NPM_TOKEN: 's3cret', DATABASE_URL: 'x' },
+  });
   expect(plan.installEnv).toEqual(['NPM_TOKEN']);
 });

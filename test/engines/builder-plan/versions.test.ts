@@ -83,7 +83,11 @@ describe('Python', () => {
     ['runtime.txt', { 'runtime.txt': 'python-3.12.1' }, '3.12'],
     ['requires-python', { 'pyproject.toml': '[project]\nname="a"\nrequires-python = ">=3.9,<3.12"' }, '3.11'],
     ['requires-python, open', { 'pyproject.toml': '[project]\nname="a"\nrequires-python = ">=3.9"' }, '3.13'],
-    ['requires-python and .python-version', { 'pyproject.toml': '[project]\nname="a"\nrequires-python = ">=3.9"', '.python-version': '3.11' }, '3.11'],
+    [
+      'requires-python and .python-version',
+      { 'pyproject.toml': '[project]\nname="a"\nrequires-python = ">=3.9"', '.python-version': '3.11' },
+      '3.11',
+    ],
     ['poetry', { 'pyproject.toml': '[tool.poetry.dependencies]\npython = "^3.10"' }, '3.13'],
     ['poetry, exact line', { 'pyproject.toml': '[tool.poetry.dependencies]\npython = "~3.10"' }, '3.10'],
     ['Pipfile', { Pipfile: '[requires]\npython_version = "3.12"\n' }, '3.12'],
@@ -93,7 +97,9 @@ describe('Python', () => {
   });
 
   test('a version that was never released is refused', () => {
-    expect(refusal({ 'main.py': '', '.python-version': '2.7' }).message).toContain('.python-version asks for Python "2.7"');
+    expect(refusal({ 'main.py': '', '.python-version': '2.7' }).message).toContain(
+      '.python-version asks for Python "2.7"',
+    );
   });
 });
 

@@ -11,7 +11,7 @@ const SPECIAL = /[$`\\;&|<>()*?[\]{}~#!\n\r]/;
  */
 export const simpleWords = (command: string): string[] | undefined => {
   const words: string[] = [];
-  const pattern = /\s*(?:'([^']*)'|"([^"$`\\]*)"|([^\s'"]+))(?=\s|$)/gy;
+  const pattern = /[ \t]*(?:'([^'\n]*)'|"([^"$`\\\n]*)"|([^\s'"]+))(?=[ \t]|$)/gy;
   const text = command.trim();
   while (pattern.lastIndex < text.length) {
     const match = pattern.exec(text);
@@ -21,7 +21,7 @@ export const simpleWords = (command: string): string[] | undefined => {
     words.push(match[1] ?? match[2] ?? bare ?? '');
   }
   const first = words[0];
-  return first === undefined || isAssignment(first) ? undefined : words;
+  return first === undefined || isAssignment(first) || BUILTINS.test(first) ? undefined : words;
 };
 
 /** What a container runs for a command line: the program itself where possible, so that it gets the stop signal. */

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'bun:test';
+import { renderDockerfile } from '#engines/builder/dockerfile';
+import type { Plan } from '#engines/builder/plan';
+import { BerthError } from '#kernel/errors';
+import { type Files, dockerfileOf, nodeApp, packageJson, planOf } from './support.ts';
+
+/** One instruction a line, and exactly as many as the plan has: nothing of the user's may add one. */
+const expectIntact = (plan: Plan): void => {
+  const text = renderDockerfile(plan, 'shop-web');
+  const lines = text.split('\n').filter((line) => line !== '');
+  const wanted = plan.stages.reduce((sum, stage) => sum + 1 + stage.steps.length, 0) + 2;
+  expect(lines).toHaveLength(wanted);
+  for (const line of lines)
+    expect(line).toMatch(/^(FROM [a-z0-9.:-]+ AS [a-z]+$|COPY |RUN |ENV |WORKDIR \/|USER [a-z]+$|EXPOSE 8080$|CMD \[)/);
+  for (const line of lines) expect(line).not.toContain('<<');
+  const command: unknown = JSON.parse(lines.at(-1)?.slice('CMD '.length) ?? '');
+  expect(command).toEqual(plan.start);
+};
+
+const HOSTILE = [
+  'a\nRUN evil',
+  'a\r\nUSER root',
+  'a\n# comment\nFROM evil',
+  '"]\nCMD ["evil"]',
+  "'; evil; '",
+  '$(evil) `evil` ${EVIL}',
+  'a \\',
+  'cat <<EOF\nevil\nEOF',
+  '--mount=type=bind,source=/ evil',
+  '["evil"]',
+  '# syntax=evil/frontend',
+  '{{evil}}',
+  '\u2028RUN evil',
+  '\u0085USER root',
+];
+
+describe('hostile text stays inert or is refused', () => {
+  const places: [string, (text: string) => [Files, Record<string, string>?]][] = [
+    ['the start script', (text) => [nodeApp({ scripts: { start: text } })]],
+    ['prestart', (text) => [nodeApp({ scripts: { start: 'node a', prestart: text } })]],
+    ['main', (text) => [{ 'package.json': packageJson({ main: text }), 'index.js': '', [text]: '' }]],
+    ['the name of the package', (text) => [nodeApp({ name: text, dependencies: { a: '1' } })]],
+    ['a dependency', (text) => [nodeApp({ dependencies: { [text]: text } })]],
+    ['engines', (text) => [nodeApp({ engines: { node: text } })]],
+    ['packageManager', (text) => [nodeApp({ packageManager: text })]],
+    ['.nvmrc', (text) => [nodeApp({}, { '.nvmrc': text })]],
+    ['.tool-versions', (text) => [nodeApp({}, { '.tool-versions': `nodejs ${text}` })]],
+    ['the name of a script', (text) => [nodeApp({ scripts: { [text]: 'x', start: `npm run ${text}` } })]],
+    [
+      'a workspace member',
+      (text) => [
+        {
+          'package.json': packageJson({ workspaces: [`${text}/*`, '*'] }),
+          [`${text}/package.json`]: packageJson({ scripts: { start: 'node a', build: 'tsc' } }),
+        },
+      ],
+    ],
+    [
+      'outDir of Vite',
+      (text) => [
+        {
+          'package.json': packageJson({ devDependencies: { vite: '6' } }),
+          'index.html': '',
+          'vite.config.js': `export default { build: { outDir: ${JSON.stringify(text)} } }`,
+        },
+      ],
+    ],
+    [
+      'outputPath of Angular',
+      (text) => [
+        {
+          'package.json': packageJson({ dependencies: { '@angular/core': '1' } }),
+          'angular.json': packageJson({
+            projects: { [text]: { architect: { build: { options: { outputPath: text } } } } },
+          }),
+        },
+      ],
+    ],
+    ['a Procfile', (text) => [nodeApp({}, { Procfile: `web: ${text}` })]],
+    ['[build] start', (text) => [nodeApp({}, { 'berth.toml': `[build]\nstart = ${JSON.stringify(text)}` })]],
+    ['[build] build', (text) => [nodeApp({}, { 'berth.toml': `[build]\nbuild = ${JSON.stringify(text)}` })]],
+    ['[build] install', (text) => [nodeApp({}, { 'berth.toml': `[build]\ninstall = ${JSON.stringify(text)}` })]],
+    [
+      '[build] output',
+      (text) => [nodeApp({}, { 'berth.toml': `[build]\nbuild = "x"\noutput = ${JSON.stringify(text)}` })],
+    ],
+    ['BERTH_VERSION', (text) => [nodeApp(), { BERTH_VERSION: text }]],
+    ['BERTH_ROOT', (text) => [{ [`${text}/index.html`]: '' }, { BERTH_ROOT: text }]],
+    ['requirements.txt', (text) => [{ 'main.py': '', 'requirements.txt': `${text}\n` }]],
+    ['an included file', (text) => [{ 'main.py': '', 'requirements.txt': `-r ${text}`, [text]: '' }]],
+    [
+      'dependencies of pyproject.toml',
+      (text) => [
+        {
+          'main.py': '',
+          'pyproject.toml': `[project]\nname = "a"\ndependencies = [${JSON.stringify(text)}]\n[project.scripts]\n${JSON.stringify(text)} = "a:b"\n`,
+        },
+      ],
+    ],
+    [
+      'the module of Django',
+      (text) => [
+        {
+          'requirements.txt': 'django',
+          'manage.py': `"DJANGO_SETTINGS_MODULE", ${JSON.stringify(text)}`,
+          [`${text}/wsgi.py`]: '',
+          'main.py': '',
+        },
+      ],
+    ],
+    [
+      'a module of FastAPI',
+      (text) => [{ 'requirements.txt': 'fastapi', 'main.py': '', [`${text}/app.py`]: 'app = FastAPI()' }],
+    ],
+    [
+      'the lock file of poetry',
+      (text) => [{ 'main.py': '', 'pyproject.toml': '', 'poetry.lock': `# generated by Poetry ${text}` }],
+    ],
+    ['a Go package', (text) => [{ 'go.mod': 'module a', [`cmd/${text}/main.go`]: 'package main' }]],
+    ['go.mod', (text) => [{ 'go.mod': `module ${text}\ngo ${text}\ntoolchain go${text}`, 'main.go': 'package main' }]],
+    [
+      'the name of a crate',
+      (text) => [
+        {
+          'Cargo.toml': `[package]\nname = ${JSON.stringify(text)}\ndefault-run = ${JSON.stringify(text)}\n`,
+          'src/main.rs': '',
+        },
+      ],
+    ],
+    ['a binary of Rust', (text) => [{ 'Cargo.toml': '[package]\nname = "a"', [`src/bin/${text}.rs`]: '' }]],
+    [
+      'rust-toolchain',
+      (text) => [{ 'Cargo.toml': '[package]\nname = "a"', 'src/main.rs': '', 'rust-toolchain': text }],
+    ],
+    ['a Staticfile', (text) => [{ Staticfile: `root: ${text}`, 'index.html': '' }]],
+    [
+      'an asset beside a program',
+      (text) => [{ 'go.mod': 'module a', 'main.go': 'package main', [`${text}.html`]: '', [`templates/${text}`]: '' }],
+    ],
+  ];
+
+  test.each(places)('in %s', (_title, make) => {
+    for (const text of HOSTILE) {
+      const [files, env = {}] = make(text);
+      try {
+        expectIntact(planOf(files, { env }));
+      } catch (error) {
+        // A refusal is as good, as long as it is one that the user can act on.
+        if (!(error instanceof BerthError)) throw error;
+        expect(['INVALID_INPUT', 'BUILD_COMMAND_FAILED', 'NO_PROVIDER_DETECTED']).toContain(error.kind);
+      }
+    }
+  });
+
+  test('the scope of the caches is made plain', () => {
+    expect(renderDockerfile(planOf(nodeApp({ dependencies: { a: '1' } })), 'Shop,target=/\nRUN')).toContain(
+      'id=berth-shop-target-run-npm,',
+    );
+  });
+
+  test("a user's command of several lines is one string", () => {
+    const text = dockerfileOf(
+      nodeApp({}, { 'berth.toml': '[build]\nbuild = """\necho a <<EOF\nEOF\nUSER root\n"""\n' }),
+    );
+    const line = text.split('\n').find((one) => one.includes('USER root'));
+    expect(line).toStartWith('RUN --mount=type=bind,source=berth/env,target=/run/berth/env ["/bin/sh","-c","');
+    expect(line).toContain(String.raw`echo a \u003c\u003cEOF\nEOF\nUSER root`);
+  });
+});

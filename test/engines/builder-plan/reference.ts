@@ -1,0 +1,35 @@
+import { OVERRIDE_KEYS } from '#engines/builder/overrides';
+import { TOOLS } from '#engines/builder/versions';
+import { PROVIDERS } from '#engines/builder/providers/index';
+
+/** The tables of docs/builder.md, made from what the code really does; a test says when the document is out of date. */
+export const referenceTables = (): { providers: string; overrides: string; versions: string } => ({
+  providers: table(
+    ['`provider`', 'for', 'detected by', 'notes'],
+    PROVIDERS.map(({ name, doc }) => [`\`${name}\``, doc.title, doc.detects, doc.notes]),
+  ),
+  overrides: table(
+    ['`[build]` key', 'variable', 'meaning'],
+    Object.entries(OVERRIDE_KEYS).map(([key, { doc }]) => [`\`${key}\``, `\`BERTH_${key.toUpperCase()}\``, doc]),
+  ),
+  versions: table(
+    ['language', 'default', 'known'],
+    Object.values(TOOLS).map(({ title, fallback, lines }) => [title, fallback, lines.join(', ')]),
+  ),
+});
+
+const table = (head: string[], rows: string[][]): string =>
+  [head, head.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+    .join('\n');
+
+/** Replaces what stands between a document's `<!-- name -->` and `<!-- /name -->` by the tables. */
+export const withReferenceTables = (document: string): string =>
+  Object.entries(referenceTables()).reduce(
+    (text, [name, content]) =>
+      text.replace(
+        new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- /${name} -->)`),
+        (_whole, open: string, close: string) => `${open}${content}\n${close}`,
+      ),
+    document,
+  );
