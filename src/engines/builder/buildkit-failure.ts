@@ -76,12 +76,7 @@ const failed = (
 ): BerthError => {
   const own = step !== undefined && step.tail.length > 0 ? step.tail : tail;
   const logTail = own.length > 0 ? own.join('\n') : said;
-  // BuildKit's own limit, 1 or 2 MiB a step: what comes after it, the cause included, is not to be had.
-  const clipped = logTail.includes('[output clipped, log');
-  const hint = clipped
-    ? `${options.hint}; the step says so much that its end was cut off: make it quieter`
-    : options.hint;
-  return new BerthError('BUILD_COMMAND_FAILED', message, { ...options, hint, logTail });
+  return new BerthError('BUILD_COMMAND_FAILED', message, { ...options, logTail });
 };
 
 const diskFull = (said: string): BerthError =>
