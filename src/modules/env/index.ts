@@ -1,4 +1,4 @@
 export * from './model.ts';
 export { envRoutes } from './routes.ts';
-export { createEnv, type Env, type EnvDeps } from './service.ts';
-export { openVault, type Vault } from './vault.ts';
+export { createEnv, type Env } from './service.ts';
+export { openVault } from './vault.ts';

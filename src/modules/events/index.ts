@@ -1,3 +1,3 @@
 export * from './model.ts';
 export { eventsRoutes } from './routes.ts';
-export { createEvents, type EmitRequest, type Events } from './service.ts';
+export { createEvents, type Events } from './service.ts';

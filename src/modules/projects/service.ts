@@ -103,7 +103,7 @@ export const createProjects = (deps: ProjectsDeps): Projects => {
   };
 };
 
-export const projectView = (row: ProjectRow): Project => ({
+const projectView = (row: ProjectRow): Project => ({
   name: row.name,
   state: row.state,
   created_at: isoTime(row.created_at),

@@ -6,8 +6,6 @@ export { createServices, type Services } from './service.ts';
 export {
   createServiceStore,
   type ReplicaRow,
-  type ReplicaState,
-  type ReplicaStore,
   type ServiceRow,
   type ServiceStore,
 } from './store.ts';
