@@ -1,8 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '#kernel/config';
+import { messageOf } from '#kernel/errors';
 import { defineCommand } from '../command.ts';
 import { CONFIG_FLAGS } from '../config-flags.ts';
+import type { Context } from '../context.ts';
 import { bytes, count } from '../output/format.ts';
 import { configFrom } from './server.ts';
 
@@ -60,7 +62,7 @@ export const restoreState = defineCommand({
   name: 'restore-state',
   summary: "Put a backup of a server's state in place of its data directory",
   details: [
-    'The server has to be stopped. All of the backup is verified first; nothing is changed when it is damaged. With --force, state that is there is kept beside, under another name. Start the server afterwards: without the images of the releases in the backup, deploy the services again.',
+    'The server has to be stopped. All of the backup is verified first; nothing is changed when it is damaged. With --force, state that is there is kept beside, under another name; its images and logs stay in use when the backup has none. The proxy and the registry are restarted. Start the server afterwards; on another machine, a backup without images needs the services to be deployed again.',
   ],
   examples: [
     { line: 'sudo berth restore-state /backup/berth.tar.gz --data-dir /var/lib/berth', says: 'on a new machine' },
@@ -94,13 +96,27 @@ export const restoreState = defineCommand({
       () =>
         `${config.dataDir} is as it was on ${manifest.created_at}${kept === null ? '' : `; what was there is now ${kept}`}`,
     );
+    if (kept !== null) await remount(context, config);
     context.out.note(
-      manifest.with_images
+      manifest.with_images || kept !== null
         ? 'next: start the server'
         : 'next: start the server, then deploy the services again (the backup has no images)',
     );
   },
 });
+
+/** The proxy serves the apps while the server is stopped: it has to look at the restored directories now. */
+const remount = async ({ out }: Context, { dataDir, dockerSocket }: Config): Promise<void> => {
+  const { dockerAt, restartMounted } = await import('../state/containers.ts');
+  try {
+    const names = await restartMounted(dockerAt(dockerSocket), dataDir);
+    if (names.length > 0) out.note(`restarted ${names.join(', ')}, which use the restored state`);
+  } catch (thrown) {
+    out.warn(
+      `containers that use ${dataDir} could not be restarted: ${messageOf(thrown)}; restart them before the server (docker restart)`,
+    );
+  }
+};
 
 /** By the lock that a server holds on its data directory. */
 const isRunning = async ({ dataDir }: Config): Promise<boolean> => {

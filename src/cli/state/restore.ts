@@ -52,6 +52,7 @@ export const restoreState = async (request: RestoreRequest): Promise<Restored> =
     if (kept === null) await rm(dataDir, { recursive: true, force: true });
     else await rename(dataDir, kept);
     await rename(staging, dataDir);
+    if (kept !== null) await carryOver(kept, dataDir);
     return { manifest, kept };
   } catch (thrown) {
     throw thrown instanceof CliFailure ? thrown : damaged(request.from, messageOf(thrown), thrown);
@@ -143,6 +144,16 @@ const checkDatabase = (file: string, from: string): void => {
     if (verdict !== 'ok') throw damaged(from, `its database is not sound: ${verdict ?? 'no answer'}`);
   } finally {
     db.close();
+  }
+};
+
+/** What a backup may leave out, and the state before had: better kept in use than lost from sight. */
+const CARRIED = ['registry', 'logs'];
+
+const carryOver = async (from: string, to: string): Promise<void> => {
+  const [before, restored] = await Promise.all([readdir(from), readdir(to)]);
+  for (const name of CARRIED) {
+    if (before.includes(name) && !restored.includes(name)) await rename(join(from, name), join(to, name));
   }
 };
 
