@@ -27,25 +27,39 @@ export const createTrace = (onLog: (line: BuildLogLine) => void): Trace => {
   const steps = new Map<string, Step>();
   const tail: string[] = [];
 
-  const log = (line: BuildLogLine): void => {
-    keepLast(tail, line.line);
-    onLog(line);
+  let speaking = '';
+  const voice: Voice = {
+    say: (line) => {
+      speaking = line.step;
+      keepLast(tail, line.line);
+      onLog(line);
+    },
+    isLast: (step) => step === speaking,
   };
   const stepOf = (digest: string): Step => {
     const known = steps.get(digest);
     if (known !== undefined) return known;
-    const made = new Step(log);
+    const made = new Step(voice);
     steps.set(digest, made);
     return made;
   };
 
   return {
     add: ({ vertexes, logs, warnings }) => {
-      // The output of a step comes in the same message as its end: so starts, then output, then ends.
-      for (const vertex of vertexes) stepOf(vertex.digest).start(vertex);
-      for (const { vertex, stream, msg } of logs) stepOf(vertex).output(stream, msg);
-      for (const vertex of vertexes) stepOf(vertex.digest).finish(vertex);
-      for (const { short } of warnings) log({ step: '', line: `warning: ${new TextDecoder().decode(short)}` });
+      const pending = Map.groupBy(logs, ({ vertex }) => vertex);
+      const speak = (digest: string): void => {
+        for (const { stream, msg } of pending.get(digest) ?? []) stepOf(digest).output(stream, msg);
+        pending.delete(digest);
+      };
+      for (const vertex of vertexes) {
+        const step = stepOf(vertex.digest);
+        step.start(vertex);
+        // The last words of a step come in the same message as its end.
+        speak(vertex.digest);
+        step.finish(vertex);
+      }
+      for (const digest of [...pending.keys()]) speak(digest);
+      for (const { short } of warnings) voice.say({ step: '', line: `warning: ${new TextDecoder().decode(short)}` });
     },
     end: () => {
       for (const step of steps.values()) step.flush();
@@ -55,8 +69,14 @@ export const createTrace = (onLog: (line: BuildLogLine) => void): Trace => {
   };
 };
 
+interface Voice {
+  say(line: BuildLogLine): void;
+  /** Whether the last line was of this step. */
+  isLast(step: string): boolean;
+}
+
 class Step {
-  readonly #log: (line: BuildLogLine) => void;
+  readonly #voice: Voice;
   readonly #streams = new Map<number, LineSplitter>();
   readonly #tail: string[] = [];
   #name = '';
@@ -64,8 +84,8 @@ class Step {
   #announced = false;
   #ended = false;
 
-  constructor(log: (line: BuildLogLine) => void) {
-    this.#log = log;
+  constructor(voice: Voice) {
+    this.#voice = voice;
   }
 
   start({ name, started, cached }: Vertex): void {
@@ -93,10 +113,10 @@ class Step {
     this.flush();
     if (this.#ended || !this.#announced) return;
     this.#ended = true;
-    if (cached) this.#say('CACHED');
-    else if (isCancelled(error)) this.#say('stopped');
-    else if (error !== '') this.#say(failureText(error));
-    else if (started !== null && completed !== null) this.#say(`done in ${secondsBetween(started, completed)}s`);
+    if (cached) this.#sayEnd('CACHED');
+    else if (isCancelled(error)) this.#sayEnd('stopped');
+    else if (error !== '') this.#sayEnd(failureText(error));
+    else if (started !== null && completed !== null) this.#sayEnd(`done in ${secondsBetween(started, completed)}s`);
   }
 
   flush(): void {
@@ -113,7 +133,12 @@ class Step {
   }
 
   #say(line: string): void {
-    this.#log({ step: this.#name, line });
+    this.#voice.say({ step: this.#name, line });
+  }
+
+  /** Says of which step it is the end, when other steps spoke in between. */
+  #sayEnd(text: string): void {
+    this.#say(this.#voice.isLast(this.#name) ? text : `${this.#name}: ${text}`);
   }
 }
 

@@ -51,6 +51,16 @@ describe("the builder's trace", () => {
     expect(texts(lines)).toEqual(['[1/1] RUN x', 'CACHED']);
   });
 
+  test('says of which step it is the end, when others spoke in between', () => {
+    const { lines, send } = open();
+    const [a, b] = [
+      { digest: 'a', name: '[1/2] RUN a', started: at(1) },
+      { digest: 'b', name: '[2/2] RUN b', started: at(1) },
+    ];
+    send({ vertexes: [a, b, { ...a, completed: at(2), cached: true }, { ...b, completed: at(2) }] });
+    expect(texts(lines)).toEqual(['[1/2] RUN a', '[2/2] RUN b', '[1/2] RUN a: CACHED', '[2/2] RUN b: done in 1.0s']);
+  });
+
   test('keeps the preparations of the builder to itself', () => {
     const { lines, send } = open();
     for (const name of ['[internal] load remote build context', 'copy /context /', '[internal] load metadata for x']) {
