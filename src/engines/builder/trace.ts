@@ -58,7 +58,7 @@ export const createTrace = (onLog: (line: BuildLogLine) => void): Trace => {
         speak(vertex.digest);
         step.finish(vertex);
       }
-      for (const digest of [...pending.keys()]) speak(digest);
+      for (const digest of pending.keys()) speak(digest);
       for (const { short } of warnings) voice.say({ step: '', line: `warning: ${new TextDecoder().decode(short)}` });
     },
     end: () => {
