@@ -8,7 +8,11 @@ import { CreateTokenBody, CreateTokenReply, RevokeTokenReply, TokenSchema, type 
 import type { Tokens } from './service.ts';
 
 const TokenPath = Type.Object({
-  id: Type.String({ pattern: '^tok_[0-9a-z]{20}$', description: 'id of a token, tok_…' }),
+  id: Type.String({
+    pattern: '^tok_[0-9a-z]{20}$',
+    description: 'id of a token, tok_…',
+    examples: ['tok_01jd3kq2m5abcdefghjk'],
+  }),
 });
 
 export const tokensRoutes = ({ tokens }: { tokens: Tokens }) =>

@@ -108,6 +108,7 @@ const singular = (name: string): string => (name.endsWith('s') ? name.slice(0, -
 
 /** A cheap check that keeps a known value from a field of another kind; the tests check all examples in full. */
 const fits = (value: unknown, schema: JsonSchema): boolean => {
+  if (schema.$ref !== undefined) return typeof value === 'object';
   if (schema.anyOf !== undefined) return schema.anyOf.some((option) => fits(value, option));
   if (schema.enum !== undefined) return schema.enum.includes(value);
   switch (schema.type ?? '') {
