@@ -1,5 +1,4 @@
 import { isAbsolute, resolve } from 'node:path';
-import { isName, NAME_RULE } from '#kernel/schema';
 import type { Api } from './client/api.ts';
 import { usageError } from './failure.ts';
 import type { Io } from './io.ts';
@@ -36,8 +35,8 @@ export interface Context {
 
 type TargetFlags = ServerFlags & { project?: string | undefined; service?: string | undefined };
 
-export const createContext = (io: Io, out: Out, flags: TargetFlags): Context => {
-  const named = checkNames(flags);
+export const createContext = async (io: Io, out: Out, flags: TargetFlags): Promise<Context> => {
+  const named = await checkNames(flags);
   const context: Context = {
     io,
     out,
@@ -72,16 +71,19 @@ export const createContext = (io: Io, out: Out, flags: TargetFlags): Context => 
   return context;
 };
 
-const checkNames = ({ project, service }: TargetFlags): Context['given'] => {
+const checkNames = async ({ project, service }: TargetFlags): Promise<Context['given']> => {
   for (const [what, name] of Object.entries({ project, service })) {
-    if (name !== undefined && !isName(name)) throw usageError(`--${what} "${name}" is no valid name`, NAME_RULE);
+    if (name === undefined) continue;
+    const { isName, NAME_RULE } = await import('#kernel/schema');
+    if (!isName(name)) throw usageError(`--${what} "${name}" is no valid name`, NAME_RULE);
   }
   return { project, service };
 };
 
+/** The server judges what a folder's file says: a name there was good when it was written. */
 const remembered = async (io: Io, what: 'project' | 'service'): Promise<string> => {
   const name = (await findFolderConfig(io.cwd))?.config[what];
-  if (name !== undefined && isName(name)) return name;
+  if (name !== undefined) return name;
   throw usageError(`no ${what} is set`, `give --${what} NAME, or run: berth init`);
 };
 

@@ -8,6 +8,7 @@ import {
   type FlagSpecs,
   type Group,
 } from './command.ts';
+import type { Out } from './output/out.ts';
 import type { Style } from './output/style.ts';
 
 /** `--tail N`, `-p, --project NAME`, `--no-logs`. */
@@ -34,13 +35,13 @@ export const flagSummary = (spec: FlagSpec): string => {
   return `${spec.summary}${choices}${spec.type === 'strings' ? ' (may be repeated)' : ''}`;
 };
 
-export const commandHelp = (command: Command, path: string, style: Style): string => {
+export const commandHelp = (command: Command, path: string, { style, width }: Pick<Out, 'style' | 'width'>): string => {
   const parts = [command.summary, `${style.bold('Usage')}\n  ${usageLine(command, path)}`];
   const args = Object.entries(command.args).map(([name, spec]): Line => [argUsage(name, spec), spec.summary]);
   if (args.length > 0) parts.push(section('Arguments', args, style));
   if (Object.keys(command.flags).length > 0) parts.push(section('Flags', flagLines(command.flags), style));
   parts.push(section('Common flags', flagLines({ ...scopeFlags(command.scope), ...COMMON_FLAGS }), style));
-  parts.push(...(command.details ?? []));
+  parts.push(...(command.details ?? []).map((paragraph) => wrap(paragraph, Math.min(width, 100))));
   const examples = command.examples.map((example) => `  ${style.dim(`# ${example.says}`)}\n  ${example.line}`);
   if (examples.length > 0) parts.push(`${style.bold('Examples')}\n${examples.join('\n')}`);
   return `${parts.join('\n\n')}\n`;
@@ -73,6 +74,17 @@ export const rootHelp = (chapters: readonly Chapter[], style: Style): string => 
     `${style.bold('Examples')}\n  ${style.dim('# tell the client where the server is, then deploy this folder')}\n  berth login https://api.example.com\n  berth deploy`,
     'berth <command> --help says more about a command. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.',
   ].join('\n\n')}\n`;
+};
+
+/** Breaks a paragraph between words. */
+export const wrap = (paragraph: string, width: number): string => {
+  const lines: string[] = [];
+  for (const word of paragraph.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.join('\n');
 };
 
 type Line = [left: string, right: string];

@@ -18,7 +18,7 @@ export const run = async (argv: readonly string[], io: Io): Promise<number> => {
     const input = parseInput(command, path, own);
     if (input.flags['help']) {
       const { commandHelp } = await import('./help.ts');
-      out.raw(commandHelp(command, path, out.style));
+      out.raw(commandHelp(command, path, out));
       return EXIT.ok;
     }
     out = createOut(io, flagOf(input, 'json') ?? !io.stdout.isTTY);
@@ -46,7 +46,7 @@ const execute = async (command: Command, input: Input, io: Io, out: Out): Promis
           project: text('project'),
           service: text('service'),
         };
-  return (await command.run(createContext(io, out, targets), input)) ?? EXIT.ok;
+  return (await command.run(await createContext(io, out, targets), input)) ?? EXIT.ok;
 };
 
 const withoutCommand = async (argv: readonly string[], out: Out): Promise<number> => {

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test';
 import { runChecks, type CheckResult, type Subject } from '#cli/doctor/check';
 import { CHECKS } from '#cli/doctor/index';
 import type { HttpAnswer, Probes } from '#cli/doctor/probes';
-import { realProbes } from '#cli/doctor/real-probes';
 import { DEFAULT_CONFIG, type Config } from '#kernel/config';
 
 const NOW = Date.parse('2026-11-21T10:00:00Z');
@@ -261,36 +260,6 @@ describe('from afar', () => {
     expect(await check('token', {}, { ...REMOTE, token: undefined })).toMatchObject({
       status: 'warn',
       next: 'run: berth login <url>, or set SERVICE_TOKEN',
-    });
-  });
-});
-
-describe('the real probes', () => {
-  test('find out who listens', async () => {
-    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json({ status: 'ok' }) });
-    const port = server.port ?? 0;
-    expect(await realProbes.connects('127.0.0.1', port)).toBe(true);
-    expect(await realProbes.listeners(port)).toEqual([expect.stringContaining('bun')]);
-    expect(await realProbes.http(`http://127.0.0.1:${port}/`, undefined)).toMatchObject({
-      status: 200,
-      body: { status: 'ok' },
-    });
-    await server.stop(true);
-    expect(await realProbes.connects('127.0.0.1', port)).toBe(false);
-    expect(await realProbes.listeners(port)).toEqual([]);
-  });
-
-  test('measure this machine', async () => {
-    expect((await realProbes.memory()).totalBytes).toBeGreaterThan(GIB / 4);
-    expect((await realProbes.disk('/')).totalBytes).toBeGreaterThan(GIB);
-    expect(await realProbes.stat('/no/such/path')).toBeUndefined();
-    expect(await realProbes.stat('/tmp')).toMatchObject({ directory: true });
-    expect(await realProbes.resolve('localhost')).not.toEqual([]);
-    expect(await realProbes.resolve('no-such-host.invalid')).toEqual([]);
-    expect(await realProbes.sqlite()).toMatch(/^3\.\d+\.\d+$/);
-    expect(await realProbes.output(['git', '--version'])).toMatchObject({
-      code: 0,
-      text: expect.stringContaining('git version'),
     });
   });
 });

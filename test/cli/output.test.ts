@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { wrap } from '#cli/help';
 import { age, bytes, duration, parseDuration } from '#cli/output/format';
 import { progressLine } from '#cli/output/progress';
 import { createStyle, inert } from '#cli/output/style';
@@ -115,4 +116,9 @@ test('durations are read with their unit only', () => {
     undefined,
     undefined,
   ]);
+});
+
+test('paragraphs break between words', () => {
+  expect(wrap('one two three four', 9)).toBe('one two\nthree\nfour');
+  expect(wrap('averyveryverylongword x', 5)).toBe('averyveryverylongword\nx');
 });

@@ -8,7 +8,6 @@ import { acquireLock } from '#kernel/lock';
 import { MIGRATIONS, openDatabase } from '#kernel/database';
 import { CliFailure } from '#cli/failure';
 import { backupState } from '#cli/state/backup';
-import { restartMounted, type DockerCall } from '#cli/state/containers';
 import { restoreState, type RestoreRequest } from '#cli/state/restore';
 import { Home } from './support/cli.ts';
 
@@ -191,21 +190,6 @@ test('a directory that is not empty is replaced with force only, and kept beside
   // A backup without images leaves those that are there in use.
   expect(readFileSync(home.path('new/registry/data/blob'), 'utf8')).toBe('image');
   expect(readFileSync(home.path('new/logs/web.log'), 'utf8')).toBe('line');
-});
-
-test('only the containers with a mount below the data directory are restarted', async () => {
-  const calls: string[] = [];
-  const containers = [
-    { Id: 'aaa', Names: ['/berth-1-proxy'], Mounts: [{ Source: '/data/proxy/dynamic' }] },
-    { Id: 'bbb', Names: ['/other'], Mounts: [{ Source: '/data-of-another/proxy' }, {}] },
-    { Id: 'ccc', Names: ['/app'], Mounts: [] },
-  ];
-  const docker: DockerCall = async (method, path) => {
-    calls.push(`${method} ${path}`);
-    return method === 'GET' ? { status: 200, body: containers } : { status: 204, body: undefined };
-  };
-  expect(await restartMounted(docker, '/data')).toEqual(['berth-1-proxy']);
-  expect(calls).toEqual(['GET /containers/json', 'POST /containers/aaa/restart']);
 });
 
 test('a running server is not restored over, whatever is forced', async () => {

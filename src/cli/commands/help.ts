@@ -33,8 +33,8 @@ export const help = defineCommand({
           'see: berth help',
         ),
       );
-    if (entry.kind === 'command') return raw(commandHelp(entry, `berth ${name}`, style));
+    if (entry.kind === 'command') return raw(commandHelp(entry, `berth ${name}`, context.out));
     if (sub === undefined) return raw(groupHelp(entry, `berth ${name}`, style));
-    return raw(commandHelp(pickEntry(sub, entry.commands, `berth ${name}`), `berth ${name} ${sub}`, style));
+    return raw(commandHelp(pickEntry(sub, entry.commands, `berth ${name}`), `berth ${name} ${sub}`, context.out));
   },
 });
