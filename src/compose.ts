@@ -169,7 +169,11 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   const http = createHttpMetrics();
   const system = createSystem({
     ...deployDeps,
-    builds: () => ({ running: deploy.builds.inUse(), queued: deploy.builds.waiting(), concurrency: buildSlots(config) }),
+    builds: () => ({
+      running: deploy.builds.inUse(),
+      queued: deploy.builds.waiting(),
+      concurrency: buildSlots(config),
+    }),
     streams,
     problem: () => platform.problem(),
     version: VERSION,

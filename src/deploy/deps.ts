@@ -30,7 +30,7 @@ export interface DeployDeps {
   services: ServiceStore;
   releases: ReleaseStore;
   operations: OperationStore;
-  env: Pick<Env, 'resolve' | 'secretValues'>;
+  env: Pick<Env, 'resolve' | 'masker'>;
   events: Pick<Events, 'emit'>;
   /** Which live replicas run right now. */
   liveness: Liveness;

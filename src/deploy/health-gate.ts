@@ -1,7 +1,7 @@
 import type { Runtime } from '#engines/runtime/port';
 import { BerthError } from '#kernel/errors';
 import type { Clock } from '#kernel/clock';
-import { probeOnce, probeUntil, type ProbeResult, type ProbeTarget } from './probe.ts';
+import { probeUntil, type ProbeResult, type ProbeTarget } from './probe.ts';
 import { listeningSockets } from './sockets.ts';
 
 export interface GateTarget extends ProbeTarget {
@@ -16,6 +16,8 @@ export interface GateOptions {
   clock: Clock;
   timeoutSeconds: number;
   signal: AbortSignal;
+  /** Hides known secrets in the lines that an error carries. */
+  mask: (line: string) => string;
 }
 
 interface Death {
@@ -43,20 +45,16 @@ export const passHealthGate = async (target: GateTarget, options: GateOptions): 
     const first = await Promise.race([probe.then((result) => ({ result })), watch.then((death) => ({ death }))]);
     if (signal.aborted) throw signal.reason;
     const seconds = ((clock.monotonic() - begun) / 1000).toFixed(1);
-    if ('death' in first && first.death !== undefined) throw await deathError(target, runtime, first.death);
+    if ('death' in first && first.death !== undefined) throw await deathError(target, options, first.death);
     const result = 'result' in first ? first.result : await probe;
-    if (!result.ok) throw await silenceError(target, runtime, result, seconds);
+    if (!result.ok) throw await silenceError(target, options, result, seconds);
     const death = await deathOf(runtime, target.containerId);
-    if (death !== undefined) throw await deathError(target, runtime, death);
+    if (death !== undefined) throw await deathError(target, options, death);
   } finally {
     clearTimeout(timer);
     settled.abort();
   }
 };
-
-/** Whether a replica that is live already answers right now. */
-export const isHealthy = async (target: ProbeTarget, signal: AbortSignal): Promise<boolean> =>
-  (await probeOnce(target, signal)).ok;
 
 const watchForDeath = async (
   containerId: string,
@@ -79,8 +77,8 @@ const deathOf = async (runtime: Runtime, containerId: string): Promise<Death | u
   return ended || state.restartCount > 0 ? { exitCode: state.exitCode, oomKilled: state.oomKilled } : undefined;
 };
 
-const deathError = async (target: GateTarget, runtime: Runtime, death: Death): Promise<BerthError> => {
-  const logTail = await logTailOf(runtime, target.containerId);
+const deathError = async (target: GateTarget, options: GateOptions, death: Death): Promise<BerthError> => {
+  const logTail = await logTailOf(target.containerId, options);
   if (death.oomKilled) {
     return new BerthError(
       'HEALTH_CHECK_FAILED',
@@ -113,12 +111,12 @@ const exitMeaning = (code: number): string => {
 
 const silenceError = async (
   target: GateTarget,
-  runtime: Runtime,
+  options: GateOptions,
   result: ProbeResult & { ok: false },
   seconds: string,
 ): Promise<BerthError> => {
-  const logTail = await logTailOf(runtime, target.containerId);
-  const pid = (await runtime.inspect(target.containerId))?.pid ?? null;
+  const logTail = await logTailOf(target.containerId, options);
+  const pid = (await options.runtime.inspect(target.containerId))?.pid ?? null;
   const elsewhere = pid === null ? [] : await listeningSockets(pid);
   const probed = `probed ${target.ip}:${target.port}${target.path ?? ''} for ${seconds} s; last: ${result.reason}`;
   const { found, hint } = explain(target, elsewhere);
@@ -160,10 +158,11 @@ const explain = (target: GateTarget, sockets: { ip: string; port: number }[]): {
   };
 };
 
-const logTailOf = async (runtime: Runtime, containerId: string): Promise<string> => {
+const logTailOf = async (containerId: string, { runtime, mask }: GateOptions): Promise<string> => {
   const lines: string[] = [];
   try {
-    for await (const line of runtime.logs(containerId, { follow: false, tail: LOG_TAIL_LINES })) lines.push(line.line);
+    for await (const line of runtime.logs(containerId, { follow: false, tail: LOG_TAIL_LINES }))
+      lines.push(mask(line.line));
   } catch (error) {
     lines.push(
       `(berth could not read the log of the container: ${error instanceof Error ? error.message : 'unknown'})`,

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PushedImage } from '#engines/registry/port';
 import { BerthError, conflict } from '#kernel/errors';
-import { createMasker } from '#kernel/mask';
+import { maskLine } from '#kernel/mask';
 import { STOPPING, type Outcome, type Run } from '#modules/operations';
 import { releaseId, type ReleaseRow } from '#modules/releases';
 import type { ServiceRow } from '#modules/services';
@@ -91,8 +91,7 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
         ? 'the new replicas are not healthy'
         : `release ${release.id}: ${request.slots.length} new replica(s)`,
     );
-    if (prepared === undefined || release === undefined)
-      return rolledBack(service, masked(service, settledReason(gated)));
+    if (prepared === undefined || release === undefined) return rolledBack(service, settledReason(gated));
     return moveTraffic(run, service, release, prepared);
   };
 
@@ -135,8 +134,9 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     signal: AbortSignal,
   ): Promise<Built> => {
     const env = deps.env.resolve(service.project);
-    const masker = createMasker(deps.env.secretValues(service.project));
-    const log = (line: string): void => run.log('build', masker.mask(line));
+    const masker = deps.env.masker(service.project);
+    const mask = (line: string): string => maskLine(masker, line);
+    const log = (line: string): void => run.log('build', mask(line));
     const source = await planSource({ archive: input.archive, workDir, service, env, clock: deps.clock, signal });
     for (const line of source.plan.decisions) log(line);
     for (const line of source.plan.warnings) log(`warning: ${line}`);
@@ -156,7 +156,7 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
       services.update(service.project, service.name, { build_memory: JSON.stringify(source.plan.remember) });
       return { source, imageId: image.imageId, tag };
     } catch (error) {
-      throw maskError(error, masker.mask);
+      throw maskError(error, mask);
     }
   };
 
@@ -230,7 +230,7 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     } catch (error) {
       await rollout.discard(prepared, id);
       if (run.signal.aborted) throw error;
-      return rolledBack(service, masked(service, error));
+      return rolledBack(service, error);
     }
     return moveTraffic(run, service, release, prepared);
   };
@@ -258,9 +258,6 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
       return rolledBack(service, error);
     }
   };
-
-  const masked = (service: ServiceRow, error: unknown): unknown =>
-    maskError(error, createMasker(deps.env.secretValues(service.project)).mask);
 
   return { deploy };
 };

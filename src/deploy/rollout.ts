@@ -1,5 +1,6 @@
 import { serviceHost } from '#kernel/config';
 import type { Route } from '#engines/proxy/port';
+import { maskLine } from '#kernel/mask';
 import type { Run } from '#modules/operations';
 import type { ReplicaRow, ServiceRow } from '#modules/services';
 import type { DeployDeps } from './deps.ts';
@@ -50,6 +51,8 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
     for (const row of started)
       run.log('rollout', `replica ${row.slot}: started at ${row.ip}, probing port ${row.port}${path ?? ''}`);
     const failFast = new AbortController();
+    const masker = deps.env.masker(service.project);
+    const mask = (line: string): string => maskLine(masker, line);
     const signal = AbortSignal.any([run.signal, failFast.signal]);
     const gates = started.map(async (row) => {
       try {
@@ -62,7 +65,7 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
             port: row.port,
             path,
           },
-          { runtime: deps.runtime, clock: deps.clock, timeoutSeconds: service.health_timeout_seconds, signal },
+          { runtime: deps.runtime, clock: deps.clock, timeoutSeconds: service.health_timeout_seconds, signal, mask },
         );
         await deps.runtime.keepRunning(row.container_id);
         run.log('rollout', `replica ${row.slot}: healthy`);

@@ -38,7 +38,12 @@ export const createTeardown = (deps: DeployDeps, replicas: Replicas): Teardown =
       run.phase('rolling_out', `deleting project ${run.project}`);
       for (const service of services.list(run.project)) await removeService(run, run.project, service.name);
       await deps.runtime.removeNetwork(project.network);
-      projects.remove(run.project);
+      deps.db
+        .transaction(() => {
+          projects.remove(run.project);
+          deps.operations.forget(run.project, run.id);
+        })
+        .immediate();
       return { phase: 'healthy', error: null, result: { deleted: true } };
     },
   };

@@ -26,7 +26,9 @@ export const openDatabase = (path: string, options: OpenOptions = {}): Database 
   const existed = path !== ':memory:' && existsSync(path);
   const db = new Database(path, { create: true, strict: true });
   requireSqlite(sqliteVersion(db));
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;');
+  db.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;',
+  );
   migrate(db, options.migrations ?? MIGRATIONS, existed ? path : undefined);
   return db;
 };
@@ -42,7 +44,9 @@ const requireSqlite = (version: string): void => {
     const part = parts[index] ?? 0;
     if (part > wanted) return;
     if (part < wanted) {
-      throw new BerthError('INTERNAL_ERROR', `SQLite ${version} is older than ${OLDEST_SQLITE.join('.')}`, { hint: 'use the official berth executable' });
+      throw new BerthError('INTERNAL_ERROR', `SQLite ${version} is older than ${OLDEST_SQLITE.join('.')}`, {
+        hint: 'use the official berth executable',
+      });
     }
   }
 };

@@ -14,7 +14,10 @@ export const acquireLock = (file: string): Lock => {
   const own = `${process.pid} ${startTime(process.pid) ?? ''}`;
   const holder = readHolder(file);
   if (holder !== undefined && holder !== own && isAlive(holder)) {
-    throw conflict(`another berth (process ${holder.split(' ')[0]}) holds ${file}`, 'stop it first, or use another --data-dir');
+    throw conflict(
+      `another berth (process ${holder.split(' ')[0]}) holds ${file}`,
+      'stop it first, or use another --data-dir',
+    );
   }
   rmSync(file, { force: true });
   const handle = openSync(file, 'wx', 0o600);
@@ -50,7 +53,8 @@ const startTime = (pid: number): string | undefined => {
     const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}-${ticks}`;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return undefined;
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
+      return undefined;
     throw error;
   }
 };

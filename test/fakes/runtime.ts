@@ -92,7 +92,7 @@ interface Access {
 
 type ContainerView = Pick<
   Runtime,
-  'create' | 'start' | 'stop' | 'remove' | 'inspect' | 'list' | 'logs' | 'stats' | 'events'
+  'create' | 'start' | 'keepRunning' | 'stop' | 'remove' | 'inspect' | 'list' | 'logs' | 'stats' | 'events'
 >;
 
 const containerView = (engine: FakeEngine, { installation, enter, find, must }: Access): ContainerView => ({

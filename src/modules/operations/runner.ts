@@ -127,7 +127,7 @@ export const createRunner = (deps: RunnerDeps): Runner => {
     const error: ErrorBody | null = outcome.error?.toBody() ?? null;
     const status = error === null ? 'succeeded' : 'failed';
     try {
-      journal.phase(row.id, outcome.phase, error?.message ?? outcome.phase);
+      journal.phase(row.id, outcome.phase, error?.message ?? 'done');
       store.finish(row.id, { status, phase: outcome.phase, error, result: outcome.result, at: deps.clock.now() });
       deps.onFinished(row, outcome);
       journal.done(row.id, { status, error, result: outcome.result });

@@ -68,6 +68,8 @@ export interface OperationStore {
   appendEvents(id: string, events: readonly OperationEvent[]): void;
   eventsAfter(id: string, seq: number): OperationEvent[];
   lastSeq(id: string): number;
+  /** Drops every operation of a deleted project but one, so that a new project of its name starts without a past. */
+  forget(project: string, exceptId: string): void;
   /** Drops finished operations beyond the newest `keep` of a project, with their events. */
   prune(project: string, keep: number): void;
 }
@@ -138,6 +140,9 @@ export const createOperationStore = (db: Database): OperationStore => {
       db
         .query<{ seq: number | null }, [string]>('SELECT max(seq) AS seq FROM operation_events WHERE operation_id = ?1')
         .get(id)?.seq ?? 0,
+    forget: (project, exceptId) => {
+      db.query('DELETE FROM operations WHERE project = ?1 AND id <> ?2').run(project, exceptId);
+    },
     prune: (project, keep) => {
       db.query(
         `DELETE FROM operations WHERE project = ?1 AND status IN ('succeeded', 'failed')
