@@ -210,6 +210,7 @@ describe('ports', () => {
   });
 
   test('those that berth itself holds are fine', async () => {
+    expect(await check('port-api', taken('berth-linux-amd'))).toMatchObject({ status: 'ok' });
     expect(await check('port-api', taken('berth'))).toMatchObject({ status: 'ok', detail: '4400, held by berth' });
     expect(await check('port-registry', taken('docker-proxy'))).toMatchObject({ status: 'ok' });
   });

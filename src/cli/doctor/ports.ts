@@ -8,7 +8,7 @@ interface Port {
   flag: string;
   /** Undefined when the configuration does not use it. */
   at: (config: Config) => { host: string; port: number } | undefined;
-  /** Programs that hold it when berth runs; Docker forwards published ports by its proxy. */
+  /** Beginnings of the programs that hold it when berth runs (`berth-linux-amd64`); Docker forwards published ports by its proxy. */
   owners: readonly string[];
 }
 
@@ -79,6 +79,7 @@ const examine = async (probes: Probes, port: Port, address: { host: string; port
   const holders = await probes.listeners(address.port);
   if (holders.length === 0)
     return warn(`${shown} is taken; by whom, this user may not see`, 'run berth doctor as root');
-  if (holders.every((holder) => port.owners.includes(holder))) return ok(`${shown}, held by ${holders.join(', ')}`);
+  if (holders.every((holder) => port.owners.some((owner) => holder.startsWith(owner))))
+    return ok(`${shown}, held by ${holders.join(', ')}`);
   return fail(`${shown} is taken by ${holders.join(', ')}`, `stop it, or choose another port with --${port.flag}`);
 };
