@@ -9,7 +9,7 @@ import { createAuthenticator, type TokenAuthenticator } from './authenticator.ts
 import { requireGrantable } from './grants.ts';
 import type { CreatedToken, CreateToken, RevokedToken, Token } from './model.ts';
 import { hashSecret, newSecret } from './secret.ts';
-import { createTokenStore, type TokenRow } from './store.ts';
+import { createTokenStore, type TokenRow, type TokenStore } from './store.ts';
 
 /** The verbs on tokens. */
 export interface Tokens {
@@ -45,53 +45,18 @@ export interface TokensDeps {
 }
 
 export const createTokens = (deps: TokensDeps): Tokens => {
-  const { db, clock, newId } = deps;
-  const store = createTokenStore(db);
+  const { clock } = deps;
+  const store = createTokenStore(deps.db);
   const authenticator = createAuthenticator(store, clock, deps.rateLimitPerMinute);
-
+  const { mint, revoke } = createChanges(deps, store);
   const view = (row: TokenRow): Token => tokenView(row, authenticator.usedAt(row.id) ?? row.last_used_at);
-  const emitFor = (row: TokenRow, kind: TokenEvent['kind'], actor: Actor): void => {
-    const data = { token: row.id, principal: row.principal, capabilities: row.capabilities };
-    for (const project of row.projects) if (project !== '*') deps.emit({ project, kind, actor: actor.principal, data });
-  };
-  const mint = (issuer: Actor, wanted: CreateToken, expiresAt: number | null): { row: TokenRow; secret: string } => {
-    const id = newId('tok');
-    const secret = newSecret(id);
-    const row: TokenRow = {
-      id,
-      principal: wanted.principal,
-      secret_hash: hashSecret(secret),
-      capabilities: wanted.capabilities,
-      projects: wanted.projects,
-      created_at: clock.now(),
-      created_by: issuer.principal,
-      last_used_at: null,
-      expires_at: expiresAt,
-      revoked_at: null,
-    };
-    db.transaction(() => {
-      store.insert(row);
-      emitFor(row, 'token.created', issuer);
-    }).immediate();
-    return { row, secret };
-  };
 
   return {
     authenticator,
     createToken: (ctx, wanted) => {
       requireCapability(ctx.actor, 'manage_tokens');
       const { expiresAt } = requireGrantable(ctx.actor, wanted, clock.now());
-      if (ctx.dryRun) {
-        return dryRun(`create a token for ${wanted.principal}`, [
-          {
-            action: 'create',
-            resource: 'token',
-            name: wanted.principal,
-            capabilities: wanted.capabilities,
-            projects: wanted.projects,
-          },
-        ]);
-      }
+      if (ctx.dryRun) return mintingPlan(wanted);
       const { row, secret } = mint(ctx.actor, wanted, expiresAt);
       return { ...view(row), secret, created: true };
     },
@@ -104,16 +69,10 @@ export const createTokens = (deps: TokensDeps): Tokens => {
       const row = store.get(id);
       if (row === undefined) throw notFound(`no token "${id}"`, 'list tokens with GET /v1/tokens');
       if (ctx.dryRun) return revocationPlan(row);
-      if (row.revoked_at !== null) return { ...view(row), revoked_at: isoTime(row.revoked_at) };
-      const now = clock.now();
-      db.transaction(() => {
-        requireAnotherAdmin(store.lastingAdmins(), id);
-        store.revoke(id, now);
-        emitFor(row, 'token.revoked', ctx.actor);
-      }).immediate();
+      const revokedAt = row.revoked_at ?? revoke(ctx.actor, row);
       authenticator.forget(id);
       deps.onRevoked(id);
-      return { ...view(row), revoked_at: isoTime(now) };
+      return { ...view(row), revoked_at: isoTime(revokedAt) };
     },
     bootstrap: () => {
       if (store.count() > 0) return undefined;
@@ -123,6 +82,51 @@ export const createTokens = (deps: TokensDeps): Tokens => {
     stop: () => authenticator.flush(),
   };
 };
+
+/** What changes tokens on record, each with its events in one transaction. */
+const createChanges = ({ db, clock, newId, emit }: TokensDeps, store: TokenStore) => {
+  const emitFor = (row: TokenRow, kind: TokenEvent['kind'], actor: Actor): void => {
+    const data = { token: row.id, principal: row.principal, capabilities: row.capabilities };
+    for (const project of row.projects) if (project !== '*') emit({ project, kind, actor: actor.principal, data });
+  };
+  return {
+    mint: (issuer: Actor, wanted: CreateToken, expiresAt: number | null): { row: TokenRow; secret: string } => {
+      const id = newId('tok');
+      const secret = newSecret(id);
+      const row: TokenRow = {
+        id,
+        principal: wanted.principal,
+        secret_hash: hashSecret(secret),
+        capabilities: wanted.capabilities,
+        projects: wanted.projects,
+        created_at: clock.now(),
+        created_by: issuer.principal,
+        last_used_at: null,
+        expires_at: expiresAt,
+        revoked_at: null,
+      };
+      db.transaction(() => {
+        store.insert(row);
+        emitFor(row, 'token.created', issuer);
+      }).immediate();
+      return { row, secret };
+    },
+    revoke: (actor: Actor, row: TokenRow): number => {
+      const now = clock.now();
+      db.transaction(() => {
+        requireAnotherAdmin(store.lastingAdmins(), row.id);
+        store.revoke(row.id, now);
+        emitFor(row, 'token.revoked', actor);
+      }).immediate();
+      return now;
+    },
+  };
+};
+
+const mintingPlan = ({ principal, capabilities, projects }: CreateToken): DryRun =>
+  dryRun(`create a token for ${principal}`, [
+    { action: 'create', resource: 'token', name: principal, capabilities, projects },
+  ]);
 
 /** Without one nobody could ever administer this server again. */
 const requireAnotherAdmin = (admins: readonly string[], id: string): void => {

@@ -61,7 +61,7 @@ test.each([
   ['a project that is missing', ['read'], ['nowhere'], 404, 'NOT_FOUND'],
   ['all projects', ['read'], ['*'], 403, 'CAPABILITY_MISSING'],
   ['one of its projects and another', ['read'], ['shop', 'other'], 404, 'NOT_FOUND'],
-] as const)('nobody hands on %s that they do not have', async (_what, capabilities, projects, status, code) => {
+] as const)('nobody hands on %s that they do not have', async (...[, capabilities, projects, status, code]) => {
   const world = createWorld();
   addProject(world.rig, 'other');
   const token = await issuer(world, ['read'], ['shop']);
