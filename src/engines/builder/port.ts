@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
  * - aborting `signal` ends the build's processes within 5 s, and rejects with the signal's reason;
  * - a failing step rejects with BUILD_COMMAND_FAILED whose message names the step and its exit code, and whose
  *   `logTail` ends with the lines of that step; exit code 137 says that memory ran out;
- * - secrets given in `secretFiles` enter no layer, no history and no cache key of another installation.
+ * - a file of the context that is bind-mounted for one RUN enters no layer and no history.
  */
 export interface ImageBuilder {
   build(request: BuildRequest): Promise<BuiltImage>;
