@@ -30,12 +30,12 @@ CMD ["node","server.js"]
     ).toBe(`FROM node:24-slim AS deps
 RUN --mount=type=cache,id=berth-shop-web-npm,target=/root/.npm npm install --global --force --no-audit --no-fund --loglevel=error 'pnpm@9.15.0'
 WORKDIR /app
-ENV CI=true HUSKY=0 npm_config_store_dir=/root/.local/share/pnpm/store
+ENV CI=true HUSKY=0 pnpm_config_pm_on_fail=ignore
 COPY source/package.json /app/
-RUN --mount=type=cache,id=berth-shop-web-pnpm,target=/root/.local/share/pnpm/store pnpm install --no-frozen-lockfile --prod=false
+RUN --mount=type=cache,id=berth-shop-web-pnpm,target=/root/.local/share/pnpm/store pnpm install --no-frozen-lockfile --prod=false --store-dir /root/.local/share/pnpm/store
 
 FROM deps AS production
-RUN --mount=type=cache,id=berth-shop-web-pnpm,target=/root/.local/share/pnpm/store pnpm install --prod --ignore-scripts --prefer-offline --no-frozen-lockfile
+RUN --mount=type=cache,id=berth-shop-web-pnpm,target=/root/.local/share/pnpm/store pnpm install --prod --ignore-scripts --prefer-offline --no-frozen-lockfile --store-dir /root/.local/share/pnpm/store --config.modules-cache-max-age=0
 
 FROM deps AS build
 COPY source/ ./

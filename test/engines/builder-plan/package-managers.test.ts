@@ -74,7 +74,11 @@ describe('installs', () => {
   test.each([
     ['npm', { 'package-lock.json': npmLock }, 'npm ci --omit=dev --no-audit --no-fund'],
     ['npm without a lock file', {}, 'npm install --omit=dev --no-audit --no-fund'],
-    ['pnpm', { 'pnpm-lock.yaml': pnpmLock('9.0') }, 'pnpm install --frozen-lockfile --prod'],
+    [
+      'pnpm',
+      { 'pnpm-lock.yaml': pnpmLock('9.0') },
+      'pnpm install --frozen-lockfile --prod --store-dir /root/.local/share/pnpm/store',
+    ],
     ['yarn', { 'yarn.lock': yarnLock }, 'yarn install --frozen-lockfile --non-interactive --production'],
     ['newer yarn', { 'yarn.lock': berryLock }, 'yarn workspaces focus --production'],
     ['bun', { 'bun.lock': bunLock }, 'bun install --frozen-lockfile --production'],
@@ -92,8 +96,8 @@ describe('installs', () => {
     [
       'pnpm',
       { packageManager: 'pnpm@9.15.0' },
-      'pnpm install --no-frozen-lockfile --prod=false',
-      'pnpm install --prod --ignore-scripts --prefer-offline --no-frozen-lockfile',
+      'pnpm install --no-frozen-lockfile --prod=false --store-dir /root/.local/share/pnpm/store',
+      'pnpm install --prod --ignore-scripts --prefer-offline --no-frozen-lockfile --store-dir /root/.local/share/pnpm/store --config.modules-cache-max-age=0',
     ],
     [
       'yarn',

@@ -17,6 +17,8 @@ interface Dialect {
   run(script: string, dir: string): string;
 }
 
+const PNPM_STORE = '--store-dir /root/.local/share/pnpm/store';
+
 const flag = (name: string, value: string): string => (value === '' ? '' : ` ${name} ${value}`);
 
 const yarnRun: Dialect['run'] = (script, dir) => `yarn${flag('--cwd', dir)} run ${script}`;
@@ -31,8 +33,11 @@ const DIALECTS: Record<ManagerName, Dialect> = {
   },
   pnpm: {
     caches: [{ name: 'pnpm', target: '/root/.local/share/pnpm/store' }],
-    install: ({ production, frozen }) => `pnpm install ${pnpmFrozen(frozen)} ${production ? '--prod' : '--prod=false'}`,
-    prune: (frozen) => `pnpm install --prod --ignore-scripts --prefer-offline ${pnpmFrozen(frozen)}`,
+    install: ({ production, frozen }) =>
+      `pnpm install ${pnpmFrozen(frozen)} ${production ? '--prod' : '--prod=false'} ${PNPM_STORE}`,
+    prune: (frozen) =>
+      // Without the age, pnpm keeps what it dropped for a week, in case it is wanted again.
+      `pnpm install --prod --ignore-scripts --prefer-offline ${pnpmFrozen(frozen)} ${PNPM_STORE} --config.modules-cache-max-age=0`,
     run: (script, dir) => `pnpm${flag('--dir', dir)} run ${script}`,
   },
   yarn: {

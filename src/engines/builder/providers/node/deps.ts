@@ -50,7 +50,8 @@ const installEnv = ({ manager, needs }: NodeApp): Record<string, string> => ({
   CI: 'true',
   HUSKY: '0',
   ...(needs.compiled.length > 0 ? { npm_config_nodedir: '/usr/local' } : {}),
-  ...(manager.name === 'pnpm' ? { npm_config_store_dir: '/root/.local/share/pnpm/store' } : {}),
+  // The right pnpm is installed already: it must not look for another, nor ask the lock file about itself.
+  ...(manager.name === 'pnpm' ? { pnpm_config_pm_on_fail: 'ignore' } : {}),
   ...(manager.name === 'yarn' ? { YARN_CACHE_FOLDER: '/usr/local/share/.cache/yarn' } : {}),
   // Plug'n'Play needs yarn itself at run time: with node_modules, plain node runs the app.
   ...(manager.name === 'yarn-berry' ? { YARN_ENABLE_GLOBAL_CACHE: 'true', YARN_NODE_LINKER: 'node-modules' } : {}),

@@ -16,7 +16,7 @@ const DEFAULTS: Record<InstallerName, string | null> = {
   pip: null,
   uv: '0.13.8',
   poetry: '2.5.1',
-  pdm: '2.29.4',
+  pdm: '2.28.0',
   pipenv: '2026.10.3',
 };
 
@@ -136,7 +136,8 @@ const PLANS: Record<InstallerName, (input: Input) => InstallPlan> = {
   }),
   pdm: ({ installer, extra }) => ({
     ...basic,
-    tool: `${pipInstall} pdm==${installer.version}`,
+    // Its own lock: without it, a new release of a dependency breaks the tool.
+    tool: `${pipInstall} 'pdm[locked]==${installer.version}'`,
     files: ['pyproject.toml', 'pdm.lock'],
     caches: [{ name: 'pdm', target: '/root/.cache/pdm', locked: true }, PIP_CACHE],
     env: { ...VENV_ENV, PDM_CHECK_UPDATE: 'false' },
