@@ -6,17 +6,11 @@
  */
 import { mkdirSync, statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import manifest from '../package.json' with { type: 'json' };
 
 const TARGETS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'] as const;
 type Target = (typeof TARGETS)[number];
 
 const outputName = (target: Target): string => `dist/berth-${target.replace('x64', 'amd64')}`;
-
-const commit = (): string => {
-  const git = Bun.spawnSync(['git', 'rev-parse', '--short=12', 'HEAD'], { stdout: 'pipe', stderr: 'ignore' });
-  return git.success ? git.stdout.toString().trim() : 'unknown';
-};
 
 const compile = async (outfile: string, target?: Target): Promise<void> => {
   const begun = performance.now();
@@ -24,7 +18,9 @@ const compile = async (outfile: string, target?: Target): Promise<void> => {
     entrypoints: ['src/main.ts'],
     minify: { syntax: true, whitespace: true, identifiers: false },
     sourcemap: 'inline',
-    define: { BERTH_VERSION: JSON.stringify(manifest.version), BERTH_COMMIT: JSON.stringify(commit()) },
+    // Compiled ahead: `berth --version` starts in a fraction of the time.
+    bytecode: true,
+    format: 'esm',
     compile: {
       outfile,
       // A stray .env or bunfig.toml of the folder that a user stands in must not change berth.

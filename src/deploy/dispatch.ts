@@ -1,9 +1,10 @@
+import { rmSync } from 'node:fs';
 import type { EventKind } from '#modules/events';
 import type { Executor, OperationKind, OperationRow, Outcome } from '#modules/operations';
 import type { Adjust } from './adjust.ts';
 import type { Collector } from './collect.ts';
 import type { DeployDeps } from './deps.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { DeployInput, Pipeline } from './pipeline.ts';
 import type { Teardown } from './teardown.ts';
 
 /** Which code carries out which kind of operation. */
@@ -57,6 +58,8 @@ export const createAftermath =
     });
     deps.operations.prune(row.project, KEPT_OPERATIONS);
     if (row.kind !== 'deploy' || row.service === null) return;
+    // A deploy that was canceled while it waited never came to clean up itself.
+    rmSync((JSON.parse(row.input) as DeployInput).archive, { force: true });
     collector.service(row.project, row.service).catch((error: unknown) => {
       deps.log.error('cannot remove surplus releases', error, { project: row.project, service: row.service });
     });

@@ -6,21 +6,37 @@ export type IdPrefix = 'op' | 'tok' | 'evt' | 'req' | 'inst';
 export type NewId = (prefix: IdPrefix) => string;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const TIME_CHARACTERS = 10;
+const COUNT_CHARACTERS = 3;
+const RANDOM_CHARACTERS = 7;
+const COUNT_LIMIT = 32 ** COUNT_CHARACTERS;
 
-const encodeTime = (ms: number): string => {
+const encode = (number: number, length: number): string => {
   let text = '';
-  let rest = ms;
-  for (let i = 0; i < 10; i += 1) {
+  let rest = number;
+  for (let i = 0; i < length; i += 1) {
     text = ALPHABET.charAt(rest % 32) + text;
     rest = Math.floor(rest / 32);
   }
   return text;
 };
 
-/** Makes ids such as `op_01jd3k…`: prefix, 10 characters of time, 10 of randomness (50 bits); they sort by time of creation. */
-export const createIds =
-  (now: () => number): NewId =>
-  (prefix) => {
-    const random = Array.from(randomBytes(10), (byte) => ALPHABET.charAt(byte % 32)).join('');
-    return `${prefix}_${encodeTime(now())}${random}`;
+/**
+ * Makes ids such as `op_01jd3k…`: prefix, 10 characters of milliseconds, 3 that count within one, 7 of randomness (35 bits).
+ * They sort by the order in which one process made them, also when the clock jumps back.
+ */
+export const createIds = (now: () => number): NewId => {
+  let time = 0;
+  let count = 0;
+  return (prefix) => {
+    const at = now();
+    count = at > time ? 0 : count + 1;
+    if (count === COUNT_LIMIT) {
+      time += 1;
+      count = 0;
+    }
+    time = Math.max(time, at);
+    const random = Array.from(randomBytes(RANDOM_CHARACTERS), (byte) => ALPHABET.charAt(byte % 32)).join('');
+    return `${prefix}_${encode(time, TIME_CHARACTERS)}${encode(count, COUNT_CHARACTERS)}${random}`;
   };
+};

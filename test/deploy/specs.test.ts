@@ -23,9 +23,9 @@ const service: ServiceRow = {
 test('the container of a replica, whole', () => {
   const spec = replicaSpec({
     config: { ...DEFAULT_CONFIG, httpPort: 8080 },
-    instance: 'inst_1',
+    instance: '750ffe463f38',
     service,
-    network: 'berth-inst_1-shop',
+    network: 'berth-750ffe463f38-shop',
     image: 'sha256:abc',
     operationId: 'op_0123456789abcdefghij',
     slot: 2,
@@ -43,13 +43,13 @@ test('the container of a replica, whole', () => {
       PORT: '3000',
     },
     labels: {
-      'dev.berth.instance': 'inst_1',
+      'dev.berth.instance': '750ffe463f38',
       'dev.berth.role': 'replica',
       'dev.berth.project': 'shop',
       'dev.berth.service': 'web',
       'dev.berth.operation': 'op_0123456789abcdefghij',
     },
-    network: { name: 'berth-inst_1-shop', ip: '10.208.0.5', aliases: ['web'] },
+    network: { name: 'berth-750ffe463f38-shop', ip: '10.208.0.5', aliases: ['web'] },
     loopbackPorts: [],
     mounts: [],
     volumes: [],
@@ -75,9 +75,9 @@ test('PORT is 8080 unless the project sets a port', () => {
 test('bridges of projects are told apart, and fit the kernel’s 15 characters', () => {
   const names = new Set<string>();
   for (let n = 0; n < 500; n += 1) {
-    const { bridge, gateway } = projectNetwork('inst_1', {
+    const { bridge, gateway } = projectNetwork('750ffe463f38', {
       name: `p${n}`,
-      network: `berth-inst_1-p${n}`,
+      network: `berth-750ffe463f38-p${n}`,
       subnet: '10.208.2.0/23',
     });
     expect(bridge).toMatch(/^brth[0-9a-z]{11}$/);
