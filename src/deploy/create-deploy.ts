@@ -1,7 +1,7 @@
 import { mkdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ctx } from '#kernel/ctx';
-import { BerthError, conflict } from '#kernel/errors';
+import { BerthError, conflict, messageOf } from '#kernel/errors';
 import type { NewId } from '#kernel/ids';
 import { dryRun, type Change, type DryRun } from '#kernel/schema';
 import { accepted, type Accepted, type Operations } from '#modules/operations';
@@ -29,6 +29,7 @@ export interface CreateDeployDeps extends DeployDeps {
 /** Accepts a source: quotas and disk → upload → operation. The service is made with its first deploy. */
 export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
   const { config, services } = deps;
+  let dockerRoot: string | undefined;
 
   const guard = async (target: DeployTarget): Promise<ServiceRow> => {
     const project = deps.projects.require(target.project);
@@ -47,23 +48,24 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
     return existing ?? newService(target);
   };
 
+  /** Uploads and the registry live in the data directory, images and build cache in the engine's. */
+  const diskPaths = async (): Promise<string[]> => {
+    try {
+      dockerRoot ??= (await deps.runtime.info()).dockerRootDir;
+    } catch (error) {
+      // The build will say so in its turn; the upload is welcome until then.
+      deps.log.warn('cannot ask the engine where its images live', { reason: messageOf(error) });
+    }
+    return [config.dataDir, ...(dockerRoot === undefined ? [] : [dockerRoot])];
+  };
+
   const requireDisk = async (): Promise<void> => {
-    const disk = await statfs(config.dataDir);
-    const free = disk.bavail * disk.bsize;
-    const total = disk.blocks * disk.bsize;
-    const needed = Math.max(config.minFreeBytes, (total * config.minFreePercent) / 100);
-    if (free >= needed) return;
-    const mib = (bytes: number): number => Math.round(bytes / 1024 / 1024);
-    throw new BerthError(
-      'QUOTA_EXCEEDED',
-      `the server has ${mib(free)} MiB of disk free; a build needs at least ${mib(needed)} MiB`,
-      {
-        hint: 'free disk space on the server (berth doctor shows what uses it), then deploy again',
-        retryable: true,
-        httpStatus: 507,
-        retryAfterSeconds: 60,
-      },
-    );
+    for (const path of await diskPaths()) {
+      const disk = await statfs(path);
+      const free = disk.bavail * disk.bsize;
+      const needed = Math.max(config.minFreeBytes, (disk.blocks * disk.bsize * config.minFreePercent) / 100);
+      if (free < needed) throw diskFull(path, free, needed);
+    }
   };
 
   const newService = (target: DeployTarget): ServiceRow => ({
@@ -161,6 +163,20 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
       if (ctx.dryRun) await rm(archive, { force: true });
     }
   };
+};
+
+const diskFull = (path: string, free: number, needed: number): BerthError => {
+  const mib = (bytes: number): number => Math.round(bytes / 1024 / 1024);
+  return new BerthError(
+    'QUOTA_EXCEEDED',
+    `${path} has ${mib(free)} MiB free; a build needs at least ${mib(needed)} MiB`,
+    {
+      hint: 'free disk space on the server (berth doctor shows what uses it), then deploy again',
+      retryable: true,
+      httpStatus: 507,
+      retryAfterSeconds: 60,
+    },
+  );
 };
 
 const describe = (service: ServiceRow, isNew: boolean, plan: Plan): DryRun => {
