@@ -1,16 +1,6 @@
-import type { Capability } from './scope.ts';
+import type { Actor } from './scope.ts';
 
-/** Who acts: a token's principal, or berth itself. */
-export interface Actor {
-  /** `tok_…`, or `system`. */
-  tokenId: string;
-  principal: string;
-  capabilities: readonly Capability[];
-  /** Project names, or `*` alone for all. */
-  projects: readonly string[];
-  /** Milliseconds since the epoch; null for a token without expiry. */
-  expiresAt: number | null;
-}
+export type { Actor } from './scope.ts';
 
 /** What every verb gets first: who asks, for which request, and whether anything may change. */
 export interface Ctx {

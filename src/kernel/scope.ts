@@ -1,4 +1,3 @@
-import type { Actor } from './ctx.ts';
 import { BerthError, notFound } from './errors.ts';
 
 export const CAPABILITIES = [
@@ -15,6 +14,18 @@ export const CAPABILITIES = [
 ] as const;
 
 export type Capability = (typeof CAPABILITIES)[number];
+
+/** Who acts: a token's principal, or berth itself. */
+export interface Actor {
+  /** `tok_…`, or `system`. */
+  tokenId: string;
+  principal: string;
+  capabilities: readonly Capability[];
+  /** Project names, or `*` alone for all. */
+  projects: readonly string[];
+  /** Milliseconds since the epoch; null for a token without expiry. */
+  expiresAt: number | null;
+}
 
 export const holds = (actor: Actor, capability: Capability): boolean =>
   actor.capabilities.includes('admin') || actor.capabilities.includes(capability);
