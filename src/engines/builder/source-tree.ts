@@ -7,12 +7,6 @@ export interface SourceTree {
   isExecutable?(path: string): boolean;
 }
 
-/** A tree from memory: for tests, and for sources that were never on a disk. */
-export const treeOf = (contents: Record<string, string>): SourceTree => ({
-  files: Object.keys(contents).sort(),
-  read: (path) => (Object.hasOwn(contents, path) ? contents[path] : undefined),
-});
-
 /** A folder of a tree; every path it takes and gives is relative to that folder. */
 export class Dir {
   /** Path of the folder inside the upload, without slashes at its ends; empty for the upload's root. */

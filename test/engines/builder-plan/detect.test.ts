@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { planBuild } from '#engines/builder/detect';
 import { PROVIDERS } from '#engines/builder/providers/index';
-import { treeOf } from '#engines/builder/source-tree';
-import { type Files, nodeApp, packageJson, planOf, refusal } from './support.ts';
+import { type Files, nodeApp, packageJson, planOf, refusal, treeOf } from './support.ts';
 
 const START = { scripts: { start: 'node a.js' } };
 
@@ -33,7 +32,7 @@ describe('which provider', () => {
     ['start.sh', { 'start.sh': '#!/bin/bash\n' }, 'shell'],
     ['a Procfile alone', { Procfile: 'web: ./run' }, 'shell'],
   ])('%s', (_title, files, provider) => {
-    expect(planOf(files as Files).provider).toBe(provider);
+    expect(planOf(files).provider).toBe(provider);
   });
 
   test('a marker inside a folder is none', () => {
@@ -81,7 +80,7 @@ describe('nothing to build', () => {
     ['cargo.toml', { 'cargo.toml': '' }, 'did you mean Cargo.toml instead of cargo.toml?'],
     ['an empty source', {}, 'the source is empty'],
   ])('%s', (_title, files, hint) => {
-    const error = refusal(files as Files);
+    const error = refusal(files);
     expect(error.kind).toBe('NO_PROVIDER_DETECTED');
     expect(error.hint).toContain(hint);
   });

@@ -137,7 +137,7 @@ describe('how an app starts', () => {
       ['python', 'app.py'],
     ],
   ])('%s', (_title, files, framework, start) => {
-    const plan = planOf(files as Files);
+    const plan = planOf(files);
     expect({ framework: plan.framework, start: plan.start }).toEqual({ framework, start });
   });
 
@@ -226,7 +226,7 @@ describe('how it is installed', () => {
       ['pip install --root-user-action=ignore --disable-pip-version-check -r requirements.txt'],
     ],
   ])('%s', (_title, files, manager, install) => {
-    const plan = planOf({ 'main.py': FASTAPI, ...(files as Files) });
+    const plan = planOf({ 'main.py': FASTAPI, ...files });
     expect({ manager: plan.packageManager?.name, install: plan.install }).toEqual({ manager, install });
   });
 

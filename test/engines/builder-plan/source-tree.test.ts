@@ -2,9 +2,10 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Dir, treeOf } from '#engines/builder/source-tree';
+import { Dir } from '#engines/builder/source-tree';
 import { readSourceTree } from '#engines/builder/source-tree-read';
 import { BerthError } from '#kernel/errors';
+import { treeOf } from './support.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'berth-tree-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

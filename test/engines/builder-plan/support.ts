@@ -1,7 +1,7 @@
 import { planBuild } from '#engines/builder/detect';
 import { contextFiles } from '#engines/builder/dockerfile';
 import type { Plan } from '#engines/builder/plan';
-import { treeOf } from '#engines/builder/source-tree';
+import type { SourceTree } from '#engines/builder/source-tree';
 import { BerthError } from '#kernel/errors';
 
 export type Files = Record<string, string>;
@@ -11,6 +11,12 @@ export interface Given {
   remembered?: Record<string, string>;
   service?: string;
 }
+
+/** A tree from memory. */
+export const treeOf = (contents: Files): SourceTree => ({
+  files: Object.keys(contents).sort(),
+  read: (path) => (Object.hasOwn(contents, path) ? contents[path] : undefined),
+});
 
 export const planOf = (files: Files, { env = {}, remembered = {}, service = 'web' }: Given = {}): Plan =>
   planBuild(treeOf(files), { projectEnv: env, remembered, serviceName: service });
