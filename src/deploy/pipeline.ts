@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PushedImage } from '#engines/registry/port';
-import { BerthError, conflict } from '#kernel/errors';
+import { BerthError, conflict, messageOf } from '#kernel/errors';
 import { maskLine } from '#kernel/mask';
 import { STOPPING, type Outcome, type Run } from '#modules/operations';
 import { releaseId, type ReleaseRow } from '#modules/releases';
@@ -12,7 +12,7 @@ import { changeOver } from './change-over.ts';
 import type { Prepared, Rollout, RolloutRequest } from './rollout.ts';
 import type { Semaphore } from './semaphore.ts';
 import { LABEL } from './specs.ts';
-import { buildImage } from './steps/build.ts';
+import { argumentValues, buildImage } from './steps/build.ts';
 import { planSource, type PlannedSource } from './steps/source.ts';
 
 /** What a deploy was asked to do; stored with its operation. */
@@ -28,6 +28,13 @@ interface Built {
   source: PlannedSource;
   imageId: string;
   tag: string;
+  /** Secrets that the image's history names: it must not be run, but what the registry makes of it. */
+  redact: string[];
+}
+
+/** A stored image, and its local id for the replicas. */
+interface Stored extends PushedImage {
+  imageId: string;
 }
 
 export interface Pipeline {
@@ -50,8 +57,21 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
         await rm(workDir, { recursive: true, force: true });
         await rm(input.archive, { force: true });
       }
+      await untag(buildTag(run, service));
     }
   };
+
+  /** Takes away the name of the build, also one that a killed process left. What the deploy ended with counts for more. */
+  const untag = async (tag: string): Promise<void> => {
+    try {
+      await deps.runtime.removeImage(tag);
+    } catch (error) {
+      deps.log.warn('cannot remove the name of a built image', { image: tag, reason: messageOf(error) });
+    }
+  };
+
+  const buildTag = (run: Run, { project, name }: ServiceRow): string =>
+    `berth/${deps.instance}/${project}/${name}:${run.id}`;
 
   const requireService = (run: Run): ServiceRow => {
     const service = services.get(run.project, run.service);
@@ -60,24 +80,22 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     return service;
   };
 
-  const fromSource = async (run: Run, service: ServiceRow, input: DeployInput, workDir: string): Promise<Outcome> => {
-    const built = await build(run, service, input, workDir);
-    try {
-      return await pushAndRollOut(run, service, input, built);
-    } finally {
-      await deps.runtime.removeImage(built.tag);
-    }
-  };
+  const fromSource = async (run: Run, service: ServiceRow, input: DeployInput, workDir: string): Promise<Outcome> =>
+    pushAndRollOut(run, service, input, await build(run, service, input, workDir));
 
   /** The new replicas start, and are probed, while the image is pushed; an app that dies meanwhile ends the push. */
   const pushAndRollOut = async (run: Run, service: ServiceRow, input: DeployInput, built: Built): Promise<Outcome> => {
     const request = changeOver(service, services.replicas.ofService(service.project, service.name), built.imageId, {
       replaceAll: true,
     });
-    run.phase('pushing', 'pushing the image; the new replicas start beside the old ones meanwhile');
+    const redacting = built.redact.length > 0;
+    run.phase(
+      'pushing',
+      `pushing the image; the new replicas start beside the old ones ${redacting ? 'after that' : 'meanwhile'}`,
+    );
     const unhealthy = new AbortController();
     const pushing = push(run, service, built, unhealthy.signal);
-    const gating = startAndGate(run, request, unhealthy);
+    const gating = startAndGate(run, redacting ? onceStored(request, pushing) : request, unhealthy);
     const [pushed, gated] = await Promise.allSettled([pushing, gating]);
     const prepared = gated.status === 'fulfilled' ? gated.value : undefined;
     if (run.signal.aborted || (pushed.status === 'rejected' && !unhealthy.signal.aborted)) {
@@ -96,7 +114,13 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
   };
 
   /** Aborts `unhealthy` when a replica cannot become healthy; then none of them is left. */
-  const startAndGate = async (run: Run, request: RolloutRequest, unhealthy: AbortController): Promise<Prepared> => {
+  const startAndGate = async (
+    run: Run,
+    wanted: RolloutRequest | Promise<RolloutRequest>,
+    unhealthy: AbortController,
+  ): Promise<Prepared> => {
+    // What fails here is the push.
+    const request = await wanted;
     let prepared: Prepared | undefined;
     try {
       prepared = await rollout.prepare(run, request);
@@ -140,7 +164,7 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     const source = await planSource({ archive: input.archive, workDir, service, env, clock: deps.clock, signal });
     for (const line of source.plan.decisions) log(line);
     for (const line of source.plan.warnings) log(`warning: ${line}`);
-    const tag = `berth/${deps.instance}/${service.project}/${service.name}:${run.id}`;
+    const tag = buildTag(run, service);
     try {
       const image = await buildImage({
         builder: deps.builder,
@@ -154,7 +178,8 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
         onLog: log,
       });
       services.update(service.project, service.name, { build_memory: JSON.stringify(source.plan.remember) });
-      return { source, imageId: image.imageId, tag };
+      const redact = argumentValues(source, env).filter((value) => masker.mask(value) !== value);
+      return { source, imageId: image.imageId, tag, redact };
     } catch (error) {
       throw maskError(error, mask);
     }
@@ -174,13 +199,21 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     }
   };
 
-  const push = async (run: Run, service: ServiceRow, built: Built, unhealthy: AbortSignal): Promise<PushedImage> =>
-    deps.registry.push({
+  const push = async (run: Run, service: ServiceRow, built: Built, unhealthy: AbortSignal): Promise<Stored> => {
+    const repository = `${service.project}/${service.name}`;
+    const pushed = await deps.registry.push({
       localRef: built.tag,
-      repository: `${service.project}/${service.name}`,
+      repository,
       signal: AbortSignal.any([run.signal, unhealthy]),
       onLog: (line) => run.log('push', line),
+      redact: built.redact,
     });
+    if (!pushed.redacted) return { ...pushed, imageId: built.imageId };
+    run.log('push', 'values of build arguments were taken out of the history of the image');
+    const image = await deps.runtime.ensureImage(deps.registry.reference(repository, pushed.digest), run.signal);
+    await deps.runtime.removeImage(built.tag);
+    return { ...pushed, imageId: image.id };
+  };
 
   const record = (
     run: Run,
@@ -261,6 +294,11 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
 
   return { deploy };
 };
+
+const onceStored = async (request: RolloutRequest, pushing: Promise<Stored>): Promise<RolloutRequest> => ({
+  ...request,
+  image: (await pushing).imageId,
+});
 
 const settledReason = (result: PromiseSettledResult<unknown>): unknown =>
   result.status === 'rejected' ? result.reason : undefined;

@@ -4,8 +4,12 @@ import type { PushedImage, Registry } from '#engines/registry/port';
 
 export interface RegistryHarness {
   registry: Registry;
-  /** Makes a local image with content of its own, and returns its name. */
-  makeImage: (content: string) => Promise<string>;
+  /** Makes a local image with content of its own, built with `argument` as a build argument, and returns its name. */
+  makeImage: (content: string, argument?: string) => Promise<string>;
+  /** What the history of a stored image says. */
+  historyOf: (repository: string, digest: string) => Promise<string>;
+  /** Has the engine pull the image. */
+  fetch: (reference: string) => Promise<void>;
   /** Whether the engine can still run the image by this reference. */
   isLocal: (reference: string) => Promise<boolean>;
   /** Puts the registry out of order. */
@@ -21,6 +25,17 @@ export const pushWith = (
   lines: string[] = [],
 ): Promise<PushedImage> =>
   registry.push({ localRef, repository, signal: new AbortController().signal, onLog: (line) => lines.push(line) });
+
+export const pushRedacted = (
+  registry: Registry,
+  localRef: string,
+  repository: string,
+  redact: string[],
+): Promise<PushedImage> =>
+  registry.push({ localRef, repository, signal: new AbortController().signal, onLog: () => undefined, redact });
+
+/** A value that is written differently in JSON than it is. */
+export const ARGUMENT = 'Zq7 "marked" <&> \\ ü-93xV\nsecond-line-of-it';
 
 /** Holds an implementation of the port to its contract. One registry serves all tests, each with its own repository. */
 export const registryContract = (name: string, boot: () => Promise<RegistryHarness>): void => {
@@ -89,6 +104,41 @@ export const registryContract = (name: string, boot: () => Promise<RegistryHarne
       expect(await registry.exists('gc/web', kept.digest)).toBe(true);
       expect(await pushWith(registry, image, 'gc/web')).toEqual(freed);
       expect(await registry.exists('gc/web', freed.digest)).toBe(true);
+    });
+
+    test('a value to redact is in no history that is stored, and the image runs by the reference returned', async () => {
+      const image = await harness.makeImage('redacted', ARGUMENT);
+      const pushed = await pushRedacted(registry, image, 'red/web', ['not-in-there', ARGUMENT]);
+      expect(pushed.redacted).toBe(true);
+      const history = await harness.historyOf('red/web', pushed.digest);
+      expect(history).toContain('[secret]');
+      for (const part of ['marked', '93xV', 'second-line']) expect(history).not.toContain(part);
+      const reference = registry.reference('red/web', pushed.digest);
+      expect(await harness.isLocal(reference)).toBe(false);
+      await harness.fetch(reference);
+      expect(await harness.isLocal(reference)).toBe(true);
+      await registry.collectGarbage();
+      expect(await pushRedacted(registry, image, 'red/web', [ARGUMENT])).toEqual(pushed);
+      expect(await harness.historyOf('red/web', pushed.digest)).toBe(history);
+    });
+
+    test('nothing is rewritten when no value is in the history', async () => {
+      const image = await harness.makeImage('plain', 'an-ordinary-argument');
+      const plain = await pushWith(registry, image, 'plain/web');
+      expect(plain.redacted).toBe(false);
+      expect(await pushRedacted(registry, image, 'plain/web', ['another-value'])).toEqual(plain);
+      expect(await harness.historyOf('plain/web', plain.digest)).toContain('an-ordinary-argument');
+    });
+
+    test('redacting in one repository leaves the same image of another as it is', async () => {
+      const image = await harness.makeImage('twice', ARGUMENT);
+      const kept = await pushWith(registry, image, 'kept/web');
+      const pushed = await pushRedacted(registry, image, 'red/api', [ARGUMENT]);
+      expect(pushed.digest).not.toBe(kept.digest);
+      expect(await registry.exists('red/api', kept.digest)).toBe(false);
+      expect(await harness.historyOf('kept/web', kept.digest)).toContain('second-line');
+      await registry.remove('red/api', pushed.digest);
+      expect(await harness.historyOf('kept/web', kept.digest)).toContain('second-line');
     });
 
     test('pushes and collections at the same time do each other no harm', async () => {

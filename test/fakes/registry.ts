@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
 import { BerthError, invalidInput } from '#kernel/errors';
+import { createMasker } from '#kernel/mask';
 import type { PushRequest, PushedImage, Registry } from '#engines/registry/port';
 
 export interface FakeRegistry extends Registry {
+  /** Digest → the history of what is stored. */
+  stored: Map<string, string>;
   /** Repository → digests. */
   images: Map<string, Set<string>>;
   /** Names that a push has given in the engine. */
   localNames: Set<string>;
   /** Local images that can be pushed, with their bytes; when it is empty, every image can. */
   local: Map<string, number>;
+  /** Local images with what their history says. */
+  history: Map<string, string>;
   failNext(error: BerthError): void;
   /** Makes every push fail. */
   broken: boolean;
@@ -23,6 +28,8 @@ export const createFakeRegistry = (): FakeRegistry => {
   const localNames = new Set<string>();
   const local = new Map<string, number>();
   const blobs = new Map<string, number>();
+  const stored = new Map<string, string>();
+  const history = new Map<string, string>();
   let failure: BerthError | undefined;
 
   const reference = (repository: string, digest: string): string => `${HOST}/${repository}@${digest}`;
@@ -36,7 +43,7 @@ export const createFakeRegistry = (): FakeRegistry => {
     return digests;
   };
 
-  const push = async ({ localRef, repository, signal, onLog }: PushRequest): Promise<PushedImage> => {
+  const push = async ({ localRef, repository, signal, onLog, redact = [] }: PushRequest): Promise<PushedImage> => {
     signal.throwIfAborted();
     if (!/^[a-z0-9-]+(\/[a-z0-9-]+)*$/.test(repository))
       throw invalidInput('the repository has an invalid name', 'use a-z, 0-9, -');
@@ -45,12 +52,18 @@ export const createFakeRegistry = (): FakeRegistry => {
     if (planned !== undefined) throw planned;
     if (fake.broken || (local.size > 0 && !local.has(localRef))) throw pushFailed(localRef);
     await Promise.resolve();
-    const digest = `sha256:${createHash('sha256').update(localRef).digest('hex')}`;
+    const told = history.get(localRef) ?? '';
+    const hidden = createMasker(redact).mask(told);
+    const redacted = hidden !== told;
+    const digest = `sha256:${createHash('sha256')
+      .update(redacted ? `${localRef} ${hidden}` : localRef)
+      .digest('hex')}`;
     digestsOf(repository).add(digest);
-    localNames.add(reference(repository, digest));
+    stored.set(digest, hidden);
+    if (!redacted) localNames.add(reference(repository, digest));
     blobs.set(digest, local.get(localRef) ?? 1000);
     onLog(`layer ${digest.slice(7, 19)} pushed`);
-    return { digest, sizeBytes: blobs.get(digest) ?? 0 };
+    return { digest, sizeBytes: blobs.get(digest) ?? 0, redacted };
   };
 
   const fake: FakeRegistry = {
@@ -74,6 +87,8 @@ export const createFakeRegistry = (): FakeRegistry => {
     images,
     localNames,
     local,
+    history,
+    stored,
     failNext: (error) => void (failure = error),
     broken: false,
     collections: 0,

@@ -38,6 +38,10 @@ export const buildImage = async (request: BuildStepRequest): Promise<BuiltImage>
   });
 };
 
+/** The values that the builder gets as build arguments, which it writes into the image's history. */
+export const argumentValues = ({ plan }: PlannedSource, env: Record<string, string>): string[] =>
+  plan.dockerfile === null ? [] : Object.values(declaredArgs(plan.dockerfile.declaredArgs, env));
+
 const generatedContext = ({ source, env, cacheScope }: BuildStepRequest): ContextOptions => ({
   layers: [{ dir: source.dir, prefix: 'source' }],
   files: contextFiles(source.plan, env, cacheScope),

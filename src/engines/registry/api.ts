@@ -1,89 +1,111 @@
-import { BerthError, messageOf } from '#kernel/errors';
+import { createHash } from 'node:crypto';
+import { BerthError } from '#kernel/errors';
+import { createWire, unexpected, type Wire } from './wire.ts';
 
-const DEADLINE_MS = 15_000;
 /** A registry on loopback that lives answers in milliseconds. */
 const ALIVE_MS = 2000;
-const ACCEPT = [
-  'application/vnd.oci.image.index.v1+json',
-  'application/vnd.oci.image.manifest.v1+json',
-  'application/vnd.docker.distribution.manifest.list.v2+json',
-  'application/vnd.docker.distribution.manifest.v2+json',
-].join(', ');
 
-interface Descriptor {
+export interface Descriptor {
   digest: string;
   size: number;
 }
 
-interface Manifest {
+/** An image manifest, or an index of them, as far as berth reads it. */
+export interface Manifest {
   config?: Descriptor;
   layers?: Descriptor[];
   manifests?: Descriptor[];
 }
 
 /** The part of the registry's HTTP interface that berth uses (OCI distribution specification). */
-export interface RegistryApi {
+export interface RegistryApi extends Manifests, Blobs {
   /** Whether the registry answers. */
   answers(): Promise<boolean>;
-  /** The digest behind a tag or digest; undefined when there is none. */
-  resolve(repository: string, reference: string): Promise<string | undefined>;
-  /** Removes a manifest; fine when it is gone. */
-  remove(repository: string, digest: string): Promise<void>;
   /** Bytes of the layers and configs of an image. */
   imageBytes(repository: string, digest: string): Promise<number>;
 }
 
+interface Manifests {
+  /** The digest behind a tag or digest; undefined when there is none. */
+  resolve(repository: string, reference: string): Promise<string | undefined>;
+  manifest(repository: string, digest: string): Promise<{ manifest: Manifest; mediaType: string }>;
+  /** Stores a manifest without a tag. */
+  putManifest(repository: string, manifest: Manifest, mediaType: string): Promise<Descriptor>;
+  /** Removes a manifest and its tags; fine when it is gone. */
+  remove(repository: string, digest: string): Promise<void>;
+}
+
+interface Blobs {
+  /** The text of a small blob, such as the config of an image. */
+  blobText(repository: string, digest: string): Promise<string>;
+  putBlob(repository: string, text: string): Promise<Descriptor>;
+  /** Takes a blob away from a repository; fine when it is gone. Its bytes stay on disk until a collection. */
+  removeBlob(repository: string, digest: string): Promise<void>;
+}
+
 export const createRegistryApi = (port: number): RegistryApi => {
-  const ask = async (method: string, path: string, deadlineMs = DEADLINE_MS): Promise<Response> => {
-    try {
-      const signal = AbortSignal.timeout(deadlineMs);
-      return await fetch(`http://127.0.0.1:${port}/v2/${path}`, { method, headers: { accept: ACCEPT }, signal });
-    } catch (thrown) {
-      throw away(messageOf(thrown), thrown);
-    }
-  };
-  const manifest = (method: string, repository: string, reference: string): Promise<Response> =>
-    ask(method, `${repository}/manifests/${reference}`);
+  const wire = createWire(port);
+  const manifests = manifestCalls(wire);
 
   const imageBytes = async (repository: string, digest: string): Promise<number> => {
-    const answer = await manifest('GET', repository, digest);
-    if (!answer.ok) throw unexpected(answer);
-    const { config, layers = [], manifests = [] } = (await answer.json()) as Manifest;
+    const { config, layers = [], manifests: inner = [] } = (await manifests.manifest(repository, digest)).manifest;
     const own = [...layers, ...(config === undefined ? [] : [config])].reduce((sum, { size }) => sum + size, 0);
-    const inner = await Promise.all(manifests.map((each) => imageBytes(repository, each.digest)));
-    return inner.reduce((sum, bytes) => sum + bytes, own);
+    const below = await Promise.all(inner.map((each) => imageBytes(repository, each.digest)));
+    return below.reduce((sum, bytes) => sum + bytes, own);
   };
 
   return {
     answers: async () => {
       try {
-        return (await ask('GET', '', ALIVE_MS)).ok;
+        return (await wire.ask('GET', '', { deadlineMs: ALIVE_MS })).ok;
       } catch (thrown) {
         if (thrown instanceof BerthError) return false;
         throw thrown;
       }
     },
-    resolve: async (repository, reference) => {
-      const answer = await manifest('HEAD', repository, reference);
-      if (answer.status === 404) return undefined;
-      const digest = answer.headers.get('docker-content-digest');
-      if (!answer.ok || digest === null) throw unexpected(answer);
-      return digest;
-    },
-    remove: async (repository, digest) => {
-      const answer = await manifest('DELETE', repository, digest);
-      await answer.body?.cancel();
-      if (!answer.ok && answer.status !== 404) throw unexpected(answer);
-    },
     imageBytes,
+    ...manifests,
+    ...blobCalls(wire),
   };
 };
 
-const away = (said: string, cause: unknown): BerthError =>
-  new BerthError('INTERNAL_ERROR', `the image registry does not answer: ${said}`, {
-    hint: 'retry; if it persists, see: berth doctor',
-    retryable: true,
-    cause,
-  });
+const manifestCalls = (wire: Wire): Manifests => ({
+  resolve: async (repository, reference) => {
+    const answer = await wire.ask('HEAD', `${repository}/manifests/${reference}`);
+    if (answer.status === 404) return undefined;
+    const digest = answer.headers.get('docker-content-digest');
+    if (!answer.ok || digest === null) throw unexpected(answer);
+    return digest;
+  },
+  manifest: async (repository, digest) => {
+    const answer = await wire.expect('GET', `${repository}/manifests/${digest}`);
+    return { manifest: (await answer.json()) as Manifest, mediaType: answer.headers.get('content-type') ?? '' };
+  },
+  putManifest: async (repository, manifest, mediaType) => {
+    const body = JSON.stringify(manifest);
+    const descriptor = describe(body);
+    await wire.expect('PUT', `${repository}/manifests/${descriptor.digest}`, { body, type: mediaType });
+    return descriptor;
+  },
+  remove: (repository, digest) => wire.delete(`${repository}/manifests/${digest}`),
+});
 
-const unexpected = (answer: Response): BerthError => away(`status ${answer.status}`, undefined);
+const blobCalls = (wire: Wire): Blobs => ({
+  blobText: async (repository, digest) => (await wire.expect('GET', `${repository}/blobs/${digest}`)).text(),
+  putBlob: async (repository, text) => {
+    const descriptor = describe(text);
+    const opened = await wire.expect('POST', `${repository}/blobs/uploads/`);
+    const location = opened.headers.get('location');
+    if (location === null) throw unexpected(opened);
+    const target = new URL(location, opened.url);
+    target.searchParams.set('digest', descriptor.digest);
+    await wire.expect('PUT', target.href, { body: text, type: 'application/octet-stream' });
+    return descriptor;
+  },
+  removeBlob: (repository, digest) => wire.delete(`${repository}/blobs/${digest}`),
+});
+
+const describe = (text: string): Descriptor => ({
+  digest: `sha256:${createHash('sha256').update(text).digest('hex')}`,
+  size: Buffer.byteLength(text),
+});

@@ -9,6 +9,7 @@ import { createGate, type Gate } from './gate.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import type { PushedImage, PushRequest, Registry } from './port.ts';
 import { pushByEngine, pushFailed } from './push.ts';
+import { redactHistory } from './redact.ts';
 import { createRegistryStorage, type RegistryStorage } from './storage.ts';
 
 export interface DockerRegistryOptions {
@@ -88,21 +89,31 @@ interface Parts extends DockerRegistryOptions {
 }
 
 const pushImage = async (
-  { api, runtime, connection, clock, lifecycle }: Parts & { lifecycle: Lifecycle },
+  parts: Parts & { lifecycle: Lifecycle },
   name: string,
   request: PushRequest,
 ): Promise<PushedImage> => {
+  const { api, runtime, connection, clock, lifecycle } = parts;
   const { localRef, repository, signal, onLog } = request;
   try {
     if (!(await api.answers())) await lifecycle.ensure();
     const tag = await imageTag(runtime, localRef);
     await runtime.tagImage(localRef, `${name}:${tag}`);
-    const digest = await pushByEngine(connection, clock, { name, tag, signal, onLog });
-    return { digest, sizeBytes: await api.imageBytes(repository, digest) };
+    const pushed = await pushByEngine(connection, clock, { name, tag, signal, onLog });
+    const digest = await redacted(parts, request, pushed);
+    return { digest, sizeBytes: await api.imageBytes(repository, digest), redacted: digest !== pushed };
   } catch (thrown) {
     if (signal.aborted) throw signal.reason;
     throw pushFailed(repository, thrown);
   }
+};
+
+/** The digest to use instead of the one pushed. Takes milliseconds, and is not broken off half-way by an abort. */
+const redacted = async (parts: Parts, { repository, redact = [] }: PushRequest, pushed: string): Promise<string> => {
+  if (redact.length === 0) return pushed;
+  const digest = await redactHistory(parts, { repository, digest: pushed, values: redact });
+  if (digest !== pushed) await forgetLocally(parts, repository, pushed);
+  return digest;
 };
 
 /** Takes away the names that a push gave the image in Docker; layers go when nothing else uses them. */

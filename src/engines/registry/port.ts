@@ -2,6 +2,8 @@
  * The port to the image registry on the server. Contract, held by test/contracts/registry.ts:
  * - `push` returns the digest of the manifest; the same image pushed again gives the same digest;
  * - a failed push rejects with a retryable IMAGE_PUSH_FAILED;
+ * - a push with `redact` leaves none of these values in the history of what is stored: `redacted` says that the stored image
+ *   is another one than the local one, which keeps its history and loses the names that the push gave it;
  * - `remove` is idempotent; blobs are freed by `collectGarbage`, which never removes what a kept manifest refers to.
  */
 export interface Registry {
@@ -25,6 +27,8 @@ export interface PushRequest {
   repository: string;
   signal: AbortSignal;
   onLog: (line: string) => void;
+  /** Values, of at least six characters, that must not stay in the image's history. */
+  redact?: readonly string[];
 }
 
 export interface PushedImage {
@@ -32,4 +36,6 @@ export interface PushedImage {
   digest: string;
   /** Sum of the compressed layers and the config, in bytes. */
   sizeBytes: number;
+  /** Whether the history held a value of `redact`: then run what `ensureImage(reference(…))` fetches, not the local image. */
+  redacted: boolean;
 }

@@ -7,6 +7,8 @@ export interface RegistryStorage {
   /** Digests of every manifest of a repository, tagged or not. */
   digests(repository: string): Promise<string[]>;
   dropRepository(repository: string): Promise<void>;
+  /** Deletes the bytes of a blob at once, instead of at the next collection, unless a repository still has it. */
+  dropBlob(digest: string): Promise<void>;
   /** Whether anything was ever pushed. */
   isEmpty(): Promise<boolean>;
 }
@@ -29,6 +31,14 @@ export const createRegistryStorage = (dataDir: string): RegistryStorage => {
         await rmdir(join(root, dir)).catch(unlessCode('ENOENT'));
       }
     },
+    dropBlob: async (digest) => {
+      const hex = digest.replace(/^sha256:/, '');
+      if (!/^[0-9a-f]{64}$/.test(hex) || (await isLinked(root, hex))) return;
+      await rm(join(dataDir, 'docker/registry/v2/blobs/sha256', hex.slice(0, 2), hex), {
+        recursive: true,
+        force: true,
+      });
+    },
     isEmpty: async () => (await lstat(root).catch(unlessCode('ENOENT'))) === undefined,
   };
 };
@@ -36,6 +46,16 @@ export const createRegistryStorage = (dataDir: string): RegistryStorage => {
 const list = async (dir: string): Promise<string[]> => {
   const names = await readdir(dir).catch(unlessCode('ENOENT'));
   return names ?? [];
+};
+
+/** Whether any repository below `dir` has the blob. */
+const isLinked = async (dir: string, hex: string): Promise<boolean> => {
+  for (const name of await list(dir)) {
+    if (name === '_layers') {
+      if ((await list(join(dir, name, 'sha256', hex))).length > 0) return true;
+    } else if (!name.startsWith('_') && (await isLinked(join(dir, name), hex))) return true;
+  }
+  return false;
 };
 
 const bytesBelow = async (path: string): Promise<number> => {

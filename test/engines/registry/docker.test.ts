@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pushWith, registryContract } from '#test/contracts/registry.ts';
+import { ARGUMENT, pushRedacted, pushWith, registryContract } from '#test/contracts/registry.ts';
+import { createRegistryApi, type Manifest } from '#engines/registry/api';
+import { dataDir } from '#engines/registry/container';
+import { redactHistory } from '#engines/registry/redact';
+import { createRegistryStorage } from '#engines/registry/storage';
 import { docker } from '#test/support/docker.ts';
 import { type Lab, openLab } from './support.ts';
 
@@ -12,7 +16,11 @@ registryContract('registry:3 in Docker', async () => {
   let thief: ReturnType<typeof Bun.serve> | undefined;
   return {
     registry: lab.registry,
-    makeImage: (content) => lab.makeImage(content),
+    makeImage: (content, argument) =>
+      argument === undefined ? lab.makeImage(content) : lab.makeImageWithArgument(content, argument),
+    historyOf: async (repository, digest) =>
+      JSON.stringify((await storedConfig(lab, repository, digest)).history.map((entry) => entry.created_by)),
+    fetch: async (reference) => void (await lab.runtime.ensureImage(reference)),
     isLocal: async (reference) => (await lab.runtime.inspectImage(reference)) !== undefined,
     // Somebody else holds its port.
     breakDown: async () => {
@@ -144,6 +152,51 @@ describe('the registry in Docker', () => {
     expect((await lab.registry.diskBytes()) - afterSeed).toBeLessThan(1_000_000);
   });
 
+  test('a redacted value is in no file of the registry and in no history of Docker, and only the config is fetched', async () => {
+    const image = await lab.makeImageWithArgument('told', ARGUMENT);
+    const pushed = await pushRedacted(lab.registry, image, 'shop/web', [ARGUMENT]);
+    expect(await filesWith(lab, 'second-line')).toEqual([]);
+    const reference = lab.registry.reference('shop/web', pushed.digest);
+    const begun = performance.now();
+    await lab.runtime.ensureImage(reference);
+    expect(performance.now() - begun).toBeLessThan(1000);
+    await docker(['rmi', image]);
+    const told = await docker(['history', '--no-trunc', '--format', '{{.CreatedBy}}', reference]);
+    expect(told).toContain('[secret]');
+    const [before, after] = [await docker(['run', '--rm', reference, 'cat', '/argument']), ARGUMENT];
+    expect(before).toBe(after);
+    const inspected = await docker(['image', 'ls', '-aq', '--no-trunc', '--filter', `label=berth.test=${lab.prefix}`]);
+    for (const id of inspected.split('\n').filter((line) => line !== '')) {
+      expect(await docker(['history', '--no-trunc', id])).not.toContain('second-line');
+    }
+  });
+
+  test('an index of images is redacted through to its images', async () => {
+    const image = await lab.makeImageWithArgument('in an index', ARGUMENT);
+    const plain = await pushWith(lab.registry, image, 'shop/index');
+    const api = createRegistryApi(lab.place.port);
+    const inner = { ...(await api.manifest('shop/index', plain.digest)), digest: plain.digest };
+    const size = Buffer.byteLength(JSON.stringify(inner.manifest));
+    const type = 'application/vnd.oci.image.index.v1+json';
+    const listed = { mediaType: inner.mediaType, digest: inner.digest, size };
+    const index: Manifest = Object.assign(
+      { schemaVersion: 2, mediaType: type },
+      { manifests: [{ ...listed, platform: { os: 'linux' } }] },
+    );
+    const { digest } = await api.putManifest('shop/index', index, type);
+    const storage = createRegistryStorage(dataDir(lab.place.dir));
+    const redacted = await redactHistory({ api, storage }, { repository: 'shop/index', digest, values: [ARGUMENT] });
+    const { manifest } = await api.manifest('shop/index', redacted);
+    expect(manifest.manifests).toHaveLength(1);
+    expect(manifest.manifests?.[0]).toMatchObject({ mediaType: inner.mediaType, platform: { os: 'linux' } });
+    expect(manifest.manifests?.[0]?.digest).not.toBe(plain.digest);
+    const told = await storedConfig(lab, 'shop/index', manifest.manifests?.[0]?.digest ?? '');
+    expect(JSON.stringify(told.history)).toContain('[secret]');
+    expect(await api.resolve('shop/index', digest)).toBeUndefined();
+    expect(await api.resolve('shop/index', plain.digest)).toBeUndefined();
+    expect(await filesWith(lab, 'second-line')).toEqual([]);
+  });
+
   test('after its last repository is gone, a collection frees everything', async () => {
     const { digest } = await pushWith(lab.registry, await lab.makeImage('x'), 'shop/web');
     await lab.registry.removeRepository('shop/web');
@@ -162,3 +215,23 @@ describe('the registry in Docker', () => {
     expect(await docker(['ps', '-aq', '--filter', `name=${lab.place.name}-collector`])).toBe('');
   });
 });
+
+interface StoredConfig {
+  history: { created_by?: string }[];
+}
+
+const storedConfig = async ({ place }: Lab, repository: string, digest: string): Promise<StoredConfig> => {
+  const api = createRegistryApi(place.port);
+  const { manifest } = await api.manifest(repository, digest);
+  return JSON.parse(await api.blobText(repository, manifest.config?.digest ?? '')) as StoredConfig;
+};
+
+/** Files of the registry that hold the text; the layers are compressed, but what the builder says of itself is not. */
+const filesWith = async ({ place }: Lab, text: string): Promise<string[]> => {
+  const found: string[] = [];
+  for (const name of await readdir(place.dir, { recursive: true, withFileTypes: true })) {
+    if (name.isFile() && (await Bun.file(join(name.parentPath, name.name)).text()).includes(text))
+      found.push(name.name);
+  }
+  return found;
+};

@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pack } from 'tar-stream';
+import { createBuildkitBuilder } from '#engines/builder/buildkit';
 import type { RegistryPlace } from '#engines/registry/container';
 import { createDockerRegistry, type DockerRegistry } from '#engines/registry/docker';
 import { createDockerRuntime } from '#engines/runtime/docker';
@@ -21,6 +24,8 @@ export interface Lab {
   /** A second installation's worth of the same registry: another berth process on the same directory. */
   again: (change?: Partial<RegistryPlace>) => DockerRegistry;
   makeImage: (content: string, base?: string, bytes?: number) => Promise<string>;
+  /** An image whose history and layer name a build argument. */
+  makeImageWithArgument: (content: string, argument: string) => Promise<string>;
   close: () => Promise<void>;
 }
 
@@ -52,6 +57,11 @@ export const openLab = async (): Promise<Lab> => {
     labels,
   };
   const images: string[] = [];
+  const nextName = (): string => {
+    const name = `${prefix}/image:${images.length}`;
+    images.push(name);
+    return name;
+  };
   return {
     registry: createDockerRegistry({ ...options, runtime, place }),
     runtime,
@@ -59,15 +69,15 @@ export const openLab = async (): Promise<Lab> => {
     prefix,
     again: (change = {}) => createDockerRegistry({ ...options, runtime, place: { ...place, ...change } }),
     makeImage: async (content, base = 'scratch', bytes = 100_000) => {
-      const name = `${prefix}/image:${images.length}`;
-      images.push(name);
+      const name = nextName();
       // Bytes that do not compress, so that sizes on disk mean something.
-      await buildImage(
-        name,
-        prefix,
-        `FROM ${base}\nCOPY content /${images.length}\n`,
-        Buffer.concat([Buffer.from(content), randomBytes(bytes)]),
-      );
+      const dockerfile = `FROM ${base}\nCOPY content /${images.length}\n`;
+      await buildImage(name, prefix, dockerfile, Buffer.concat([Buffer.from(content), randomBytes(bytes)]));
+      return name;
+    },
+    makeImageWithArgument: async (content, argument) => {
+      const name = nextName();
+      await buildWithArgument(name, prefix, content, argument);
       return name;
     },
     close: async () => {
@@ -88,4 +98,25 @@ const buildImage = async (name: string, prefix: string, dockerfile: string, cont
   await Bun.write(join(dir, 'content'), content);
   await docker(['build', '-q', '-t', name, '--label', `berth.test=${prefix}`, dir]);
   await rm(dir, { recursive: true });
+};
+
+const DOCKERFILE =
+  'FROM debian:trixie-slim\nCOPY content /content\nARG ARGUMENT\nRUN printf %s "$ARGUMENT" >/argument\n';
+
+/** By the builder that berth uses: Docker's older one writes an image's history in other words. */
+const buildWithArgument = async (tag: string, prefix: string, content: string, argument: string): Promise<void> => {
+  const context = pack();
+  context.entry({ name: 'Dockerfile' }, DOCKERFILE);
+  context.entry({ name: 'content' }, content);
+  context.finalize();
+  await createBuildkitBuilder({ socketPath: SOCKET, clock: systemClock, log: quiet }).build({
+    context: Readable.from(context),
+    dockerfile: 'Dockerfile',
+    tag,
+    buildArgs: { ARGUMENT: argument },
+    labels: { 'berth.test': prefix },
+    noCache: false,
+    signal: new AbortController().signal,
+    onLog: () => undefined,
+  });
 };
