@@ -68,6 +68,15 @@ describe('what was remembered', () => {
     expect(plan.remember).toEqual({ node: '24', pnpm: '9.15.0' });
   });
 
+  test.each([
+    ['bun', { 'bun.lock': '{}' }, { bun: '1.2.0' }, '1.2.0'],
+    ['pnpm', { 'pnpm-lock.yaml': "lockfileVersion: '9.0'" }, { pnpm: '10' }, '10'],
+    ['pnpm that cannot read the lock file', { 'pnpm-lock.yaml': "lockfileVersion: '9.0'" }, { pnpm: '8' }, '9'],
+    ['what is no version', { 'bun.lock': '{}' }, { bun: "1'; evil" }, '1.4.5'],
+  ])('holds for the package manager too: %s', (_title, files, remembered, version) => {
+    expect(planOf(nodeApp({}, files), { remembered }).packageManager?.version).toBe(version);
+  });
+
   test('is ignored when it is no version', () => {
     expect(nodeVersion({}, {}, { remembered: { node: '24\nRUN evil' } })).toBe('24');
   });

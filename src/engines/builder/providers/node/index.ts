@@ -58,7 +58,7 @@ const gather = (context: PlanContext): NodeApp => {
     );
   }
   const root = workspace?.root ?? dir;
-  const manager = choosePackageManager(root, workspace?.manifest ?? manifest);
+  const manager = choosePackageManager(root, workspace?.manifest ?? manifest, context.remembered);
   const version = versionOf(context, TOOLS.node, nodeRequests(dir, root, manifest));
   notes.decisions.push(
     `package manager ${manager.name}${manager.version === null ? '' : ` ${manager.version}`}: ${manager.reason}`,

@@ -18,7 +18,12 @@ export interface Manager extends PackageManagerChoice {
 const DEFAULTS = { pnpm: '9', yarn: '1.22.22', 'yarn-berry': '4', bun: '1.4.5' } as const;
 
 /** The `packageManager` field, then the lock file, then npm. */
-export const choosePackageManager = (workspace: Dir, manifest: Manifest): Manager => {
+export const choosePackageManager = (
+  workspace: Dir,
+  manifest: Manifest,
+  remembered: Record<string, string>,
+): Manager => {
+  const usual = (name: keyof typeof DEFAULTS): string => rememberedVersion(name, remembered) ?? DEFAULTS[name];
   const lockFile =
     workspace.firstOf(
       'pnpm-lock.yaml',
@@ -28,23 +33,32 @@ export const choosePackageManager = (workspace: Dir, manifest: Manifest): Manage
       'package-lock.json',
       'npm-shrinkwrap.json',
     ) ?? null;
-  const declared = declaredManager(workspace, manifest);
+  const declared = declaredManager(workspace, manifest, usual);
   if (declared) return { ...declared, lockFile: matchingLock(workspace, declared.name) };
   if (lockFile === null && /\bbun\b/.test(Object.values(manifest.scripts).join('\n'))) {
-    return { name: 'bun', version: DEFAULTS.bun, lockFile, reason: 'the scripts call bun' };
+    return { name: 'bun', version: usual('bun'), lockFile, reason: 'the scripts call bun' };
   }
   const reason = lockFile === null ? 'no lock file names another one' : `${lockFile} is there`;
   if (lockFile === 'pnpm-lock.yaml')
-    return { name: 'pnpm', version: pnpmVersion(workspace, manifest), lockFile, reason };
+    return { name: 'pnpm', version: pnpmVersion(workspace, manifest, usual('pnpm')), lockFile, reason };
   if (lockFile === 'yarn.lock') {
     return isBerry(workspace)
-      ? { name: 'yarn-berry', version: DEFAULTS['yarn-berry'], lockFile, reason: `${lockFile} is in the newer format` }
-      : { name: 'yarn', version: DEFAULTS.yarn, lockFile, reason };
+      ? { name: 'yarn-berry', version: usual('yarn-berry'), lockFile, reason: `${lockFile} is in the newer format` }
+      : { name: 'yarn', version: usual('yarn'), lockFile, reason };
   }
   if (lockFile === 'bun.lock' || lockFile === 'bun.lockb') {
-    return { name: 'bun', version: enginesRange(manifest, 'bun') ?? DEFAULTS.bun, lockFile, reason };
+    return { name: 'bun', version: enginesRange(manifest, 'bun') ?? usual('bun'), lockFile, reason };
   }
   return { name: 'npm', version: null, lockFile, reason };
+};
+
+/** Kept from an earlier deploy; in semver's own spelling, because it reaches a command. */
+const rememberedVersion = (name: keyof typeof DEFAULTS, remembered: Record<string, string>): string | undefined => {
+  const range = semver.validRange(remembered[name]) ?? undefined;
+  // An older pnpm cannot read the lock files for which the default is asked.
+  const tooOld = name === 'pnpm' && range !== undefined && (semver.minVersion(range)?.major ?? 0) < 9;
+  if (range === undefined || range === '*' || tooOld) return undefined;
+  return /^\d+$/.test(remembered[name] ?? '') ? remembered[name] : range;
 };
 
 const LOCKS: Record<ManagerName, string[]> = {
@@ -57,7 +71,11 @@ const LOCKS: Record<ManagerName, string[]> = {
 
 const matchingLock = (workspace: Dir, name: ManagerName): string | null => workspace.firstOf(...LOCKS[name]) ?? null;
 
-const declaredManager = (workspace: Dir, manifest: Manifest): Omit<Manager, 'lockFile'> | undefined => {
+const declaredManager = (
+  workspace: Dir,
+  manifest: Manifest,
+  usual: (name: keyof typeof DEFAULTS) => string,
+): Omit<Manager, 'lockFile'> | undefined => {
   const text = textAt(manifest.raw, 'packageManager');
   if (text === undefined) return undefined;
   const place = placeOf(workspace, 'package.json', /"packageManager"/);
@@ -73,14 +91,14 @@ const declaredManager = (workspace: Dir, manifest: Manifest): Omit<Manager, 'loc
   const known = (berry ? 'yarn-berry' : name) as ManagerName;
   // semver's own spelling: what reaches the command is never the text as written.
   const exact =
-    version === '' ? (known === 'npm' ? null : DEFAULTS[known]) : (semver.valid(version) ?? semver.validRange(version));
+    version === '' ? (known === 'npm' ? null : usual(known)) : (semver.valid(version) ?? semver.validRange(version));
   return { name: known, version: exact, reason };
 };
 
 const isBerry = (workspace: Dir): boolean =>
   workspace.has('.yarnrc.yml') || /^__metadata:/m.test(workspace.read('yarn.lock') ?? '');
 
-const pnpmVersion = (workspace: Dir, manifest: Manifest): string => {
+const pnpmVersion = (workspace: Dir, manifest: Manifest, usual: string): string => {
   const lock = pnpmLockVersion(workspace.read('pnpm-lock.yaml') ?? '');
   if (lock < 6) return '7';
   if (lock < 9) return '8';
@@ -88,7 +106,7 @@ const pnpmVersion = (workspace: Dir, manifest: Manifest): string => {
   if (asked !== undefined) return asked;
   // pnpm 10 runs install scripts only of the packages that these settings list.
   const settings = `${workspace.read('pnpm-workspace.yaml') ?? ''}\n${JSON.stringify(manifest.raw['pnpm'] ?? '')}`;
-  return /onlyBuiltDependencies|allowBuilds|ignoredBuiltDependencies/.test(settings) ? '10' : DEFAULTS.pnpm;
+  return /onlyBuiltDependencies|allowBuilds|ignoredBuiltDependencies/.test(settings) ? '10' : usual;
 };
 
 const enginesRange = (manifest: Manifest, name: string): string | undefined => {

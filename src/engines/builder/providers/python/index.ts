@@ -40,7 +40,7 @@ function detect(app: Dir): 'strong' | 'weak' | null {
 function planPython(context: PlanContext): Plan {
   const { app, overrides, notes } = context;
   const version = versionOf(context, TOOLS.python, pythonRequests(app));
-  const installer = chooseInstaller(app);
+  const installer = chooseInstaller(app, context.remembered);
   const requirements = readRequirements(app);
   const chosen = chosenStart(context);
   const found = findPythonStart(app, requirements);
