@@ -188,8 +188,20 @@ describe('secrets', () => {
     expect(
       routes().every((file) => !readFileSync(join(berth.dataDir, 'proxy/dynamic', file), 'utf8').includes(marker)),
     ).toBe(true);
+    expect(await imageHistories()).not.toContain(marker);
+    expect(await docker(['system', 'df', '-v', '--format', '{{json .}}'])).not.toContain(marker);
+    expect(await docker(['images', '-a', '--filter', `reference=berth/${berth.instance()}/*/*`, '-q'])).toBe('');
   }, 120_000);
 });
+
+/** What `docker history` says of every image of this installation; the app's own are among them. */
+const imageHistories = async (): Promise<string> => {
+  const ids = await docker(['images', '-aq', '--filter', `label=dev.berth.instance=${berth.instance()}`]);
+  const found = [...new Set(ids.split('\n').filter((id) => id !== ''))];
+  const histories = await Promise.all(found.map((id) => docker(['history', '--no-trunc', id])));
+  expect(histories.join('\n')).toContain('PLANTED=[secret]');
+  return histories.join('\n');
+};
 
 describe('a replica that crashes beside a healthy one', () => {
   test('is routed around until it listens again, and its end is an event with the exit code', async () => {
