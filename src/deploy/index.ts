@@ -5,6 +5,7 @@ import type { DeployDeps } from './deps.ts';
 import { createAftermath, createDispatch } from './dispatch.ts';
 import { createPipeline } from './pipeline.ts';
 import { createRecovery, type Recovery } from './recover.ts';
+import { createNetworks } from './networks.ts';
 import { createReplicas } from './replicas.ts';
 import { createRollout } from './rollout.ts';
 import { createSemaphore, type Semaphore } from './semaphore.ts';
@@ -30,7 +31,7 @@ export interface DeployEngine {
 
 export const createDeployEngine = (deps: DeployDeps, buildSlots: number): DeployEngine => {
   const addresses = createAddresses((project) => deps.services.replicas.ofProject(project).map((row) => row.ip));
-  const replicas = createReplicas(deps, addresses);
+  const replicas = createReplicas(deps, addresses, createNetworks(deps));
   const rollout = createRollout(deps, replicas);
   const builds = createSemaphore(buildSlots);
   const collector = createCollector(deps);

@@ -2,7 +2,8 @@ import { messageOf } from '#kernel/errors';
 import type { ReplicaRow, ServiceRow } from '#modules/services';
 import type { Addresses } from './addresses.ts';
 import type { DeployDeps } from './deps.ts';
-import { appPort, projectNetwork, replicaName, replicaSpec } from './specs.ts';
+import type { Networks } from './networks.ts';
+import { appPort, replicaName, replicaSpec, STOP_GRACE_SECONDS } from './specs.ts';
 import { countConnections } from './sockets.ts';
 
 export interface StartRequest {
@@ -26,7 +27,7 @@ export interface Replicas {
 
 const DRAIN_POLL_MS = 100;
 
-export const createReplicas = (deps: DeployDeps, addresses: Addresses, stopGraceSeconds = 10): Replicas => {
+export const createReplicas = (deps: DeployDeps, addresses: Addresses, networks: Networks): Replicas => {
   const { runtime, services, clock, log } = deps;
 
   const startOne = async (
@@ -98,14 +99,13 @@ export const createReplicas = (deps: DeployDeps, addresses: Addresses, stopGrace
 
   const drainOne = async (row: ReplicaRow, drainSeconds: number): Promise<void> => {
     await quiet(row, drainSeconds);
-    await runtime.stop(row.container_id, stopGraceSeconds);
+    await runtime.stop(row.container_id, STOP_GRACE_SECONDS);
     await removeOne(row);
   };
 
   return {
     start: async (request) => {
-      const project = deps.projects.require(request.service.project);
-      await runtime.ensureNetwork(projectNetwork(deps.instance, project));
+      const project = await networks.ensure(request.service.project);
       const results = await Promise.allSettled(request.slots.map((slot) => startOne(request, slot, project)));
       const failure = results.find((result) => result.status === 'rejected');
       if (failure === undefined)

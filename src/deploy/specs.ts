@@ -21,7 +21,8 @@ export const LABEL = {
 export const bridgePrefix = (instance: string): string => `brth${instance.slice(-4)}`;
 
 const PIDS_LIMIT = 512;
-const STOP_GRACE_SECONDS = 10;
+/** From SIGTERM to SIGKILL. */
+export const STOP_GRACE_SECONDS = 10;
 export const DEFAULT_PORT = 8080;
 
 export interface ReplicaRequest {

@@ -32,6 +32,7 @@ export class Berth {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'berth-e2e-'));
   readonly ports: { api: number; http: number; https: number; proxyApi: number; registry: number };
   readonly #flags: string[];
+  readonly #pool = randomPool();
   #process: ReturnType<typeof Bun.spawn> | undefined;
   token = '';
 
@@ -77,6 +78,8 @@ export class Berth {
         '--token-file',
         tokenFile,
         '--no-seed-base-images',
+        '--network-pool',
+        this.#pool,
         ...this.#flags,
       ],
       { stdout: 'ignore', stderr: Bun.file(this.logFile), env: { PATH: process.env.PATH ?? '', HOME: this.dataDir } },
@@ -204,6 +207,12 @@ export class Berth {
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 }
+
+/** Installations that start at the same time don't see each other's networks yet: each takes another slice of the default pool. */
+const randomPool = (): string => {
+  const slice = Math.floor(Math.random() * 128);
+  return `10.${208 + (slice >> 3)}.${(slice & 7) * 32}.0/19`;
+};
 
 const QUIET = createLog('error', () => undefined, Date.now);
 

@@ -26,6 +26,7 @@ export interface ProjectStore {
   subnets(): string[];
   insert(row: ProjectRow): void;
   setState(name: string, state: ProjectRow['state']): void;
+  setSubnet(name: string, subnet: string): void;
   remove(name: string): void;
 }
 
@@ -66,6 +67,9 @@ export const createProjectStore = (db: Database): ProjectStore => {
     },
     setState: (name, state) => {
       db.query('UPDATE projects SET state = ?2 WHERE name = ?1').run(name, state);
+    },
+    setSubnet: (name, subnet) => {
+      db.query('UPDATE projects SET subnet = ?2 WHERE name = ?1').run(name, subnet);
     },
     remove: (name) => {
       db.query('DELETE FROM projects WHERE name = ?1').run(name);

@@ -1,0 +1,31 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packDirectory } from './berth.ts';
+
+/** The apps that the repository shows. */
+export const EXAMPLES_DIR = join(import.meta.dir, '../../examples');
+
+export interface Edit {
+  file: string;
+  /** Must be there, so that an edit that changes nothing is noticed. */
+  from: string;
+  to: string;
+}
+
+/** Packs `examples/<name>`, with one text in it replaced. */
+export const packExample = async (name: string, edit?: Edit): Promise<Uint8Array> => {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-example-'));
+  try {
+    cpSync(join(EXAMPLES_DIR, name), dir, { recursive: true, filter: (path) => !/node_modules|\.service/.test(path) });
+    if (edit !== undefined) {
+      const file = join(dir, edit.file);
+      const text = readFileSync(file, 'utf8');
+      if (!text.includes(edit.from)) throw new Error(`${name}/${edit.file} has no "${edit.from}"`);
+      writeFileSync(file, text.replace(edit.from, edit.to));
+    }
+    return await packDirectory(dir);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+};
