@@ -20,6 +20,8 @@ export interface RouteSpec {
   upload?: boolean;
   /** Replies with server-sent events. */
   stream?: boolean;
+  /** Is there for people with a browser, and no part of the API's document. */
+  page?: boolean;
 }
 
 /** The part of a route's `detail` that the guard and the OpenAPI document read. */
@@ -44,6 +46,7 @@ export const route = (spec: RouteSpec) => ({
     tags: [spec.tag],
     summary: spec.summary,
     ...(spec.description === undefined ? {} : { description: spec.description }),
+    ...(spec.page === true ? { hide: true } : {}),
     'x-berth': {
       capability: spec.capability,
       errors: spec.errors ?? [],

@@ -6,6 +6,10 @@ declare module '*.md' {
   const text: string;
   export default text;
 }
+declare module '*.css' {
+  const text: string;
+  export default text;
+}
 declare module 'swagger-ui-dist/*' {
   const path: string;
   export default path;

@@ -151,7 +151,7 @@ test('unknown paths are 404 with the error object, under /v1 for token holders o
     const answer = await call(`GET ${path}`, { token: admin });
     expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
   }
-  for (const path of ['/', '/nope', '/v2/projects', '/skill.md/', '/SKILL.md']) {
+  for (const path of ['/nope', '/index.html', '/v2/projects', '/skill.md/', '/SKILL.md']) {
     const answer = await call(`GET ${path}`, { token: null });
     expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
   }

@@ -4,7 +4,9 @@ import { route } from '#http/route';
 import { docsFile, docsPage } from './docs.ts';
 import { renderMetrics, type MetricsDeps } from './metrics.ts';
 import { CapacitySchema, HealthSchema } from './model.ts';
+import { homeRoutes } from './home.ts';
 import type { ApiDocument } from './openapi/document.ts';
+import { originOf } from './origin.ts';
 import type { System } from './service.ts';
 import { skillReply } from './skill.ts';
 
@@ -19,6 +21,7 @@ const tag = 'system';
 
 export const systemRoutes = ({ system, metrics, document }: SystemRoutesDeps) =>
   new Elysia()
+    .use(homeRoutes())
     .get('/v1/health', () => system.health(), {
       response: { 200: HealthSchema },
       ...route({
@@ -65,9 +68,3 @@ export const systemRoutes = ({ system, metrics, document }: SystemRoutesDeps) =>
     });
 
 const text = (body: string, type: string): Response => new Response(body, { headers: { 'content-type': type } });
-
-/** The address under which the caller sees this server. Only the caller itself gets to read it. */
-const originOf = (request: Request): string => {
-  const url = new URL(request.url);
-  return request.headers.get('x-forwarded-proto') === 'https' ? `https://${url.host}` : url.origin;
-};

@@ -37,7 +37,7 @@ const NAMED = {
 /** Describes the routes of the assembled app. Built on first use, and then kept. */
 export const createApiDocument = (routes: readonly SourceRoute[], version: string): ApiDocument => {
   let document: Record<string, unknown> | undefined;
-  const built = (): Record<string, unknown> => (document ??= buildDocument(routes, version));
+  const built = (): Record<string, unknown> => (document ??= buildDocument(routes.filter(isShown), version));
   let json: string | undefined;
   let yaml: string | undefined;
   return {
@@ -45,6 +45,8 @@ export const createApiDocument = (routes: readonly SourceRoute[], version: strin
     yaml: () => (yaml ??= stringify(built(), { aliasDuplicateObjects: false })),
   };
 };
+
+const isShown = (route: SourceRoute): boolean => (route.hooks.detail as { hide?: boolean } | undefined)?.hide !== true;
 
 export const buildDocument = (routes: readonly SourceRoute[], version: string): Record<string, unknown> => {
   const named = nameSchemas(NAMED);
