@@ -170,8 +170,8 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   const system = createSystem({
     ...deployDeps,
     builds: () => ({
-      running: deploy.builds.inUse(),
-      queued: deploy.builds.waiting(),
+      running: deploy.buildSlots.inUse(),
+      queued: deploy.buildSlots.waiting(),
       concurrency: buildSlots(config),
     }),
     streams,

@@ -1,9 +1,10 @@
-import { conflict, toBerthError } from '#kernel/errors';
+import { conflict } from '#kernel/errors';
 import type { Outcome, Run } from '#modules/operations';
 import type { ReleaseRow } from '#modules/releases';
 import type { ServiceRow } from '#modules/services';
 import { changeOver } from './change-over.ts';
 import type { DeployDeps } from './deps.ts';
+import { rolledBack, succeeded } from './outcomes.ts';
 import { rollOut, type Rollout } from './rollout.ts';
 
 /** What `scaleService` changes; keys are columns of the service. */
@@ -56,14 +57,10 @@ export const createAdjust = (deps: DeployDeps, rollout: Rollout): Adjust => {
         `release ${release.id}: ${request.slots.length} to start, ${request.retire.length} to retire`,
       );
       await rollOut(run, rollout, { request, release: release.id, commit: options.commit });
-      return { phase: 'healthy', error: null, result: { release: release.id, replicas: target.replicas } };
+      return succeeded(deps.config, target, release);
     } catch (error) {
       if (run.signal.aborted) throw error;
-      return {
-        phase: 'rolled_back',
-        error: toBerthError(error),
-        result: { live_release: services.get(target.project, target.name)?.live_release ?? null },
-      };
+      return rolledBack(services.get(target.project, target.name) ?? target, error);
     }
   };
 

@@ -8,7 +8,7 @@ import { accepted, type Accepted, type Operations } from '#modules/operations';
 import type { Plan } from '#engines/builder/plan';
 import type { ServiceRow } from '#modules/services';
 import type { DeployDeps } from './deps.ts';
-import type { DeployInput } from './pipeline.ts';
+import type { DeployInput } from './builds.ts';
 import { planSource } from './steps/source.ts';
 import { receiveSource } from './upload.ts';
 

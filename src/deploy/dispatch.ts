@@ -4,7 +4,8 @@ import type { Executor, OperationKind, OperationRow, Outcome } from '#modules/op
 import type { Adjust } from './adjust.ts';
 import type { Collector } from './collect.ts';
 import type { DeployDeps } from './deps.ts';
-import type { DeployInput, Pipeline } from './pipeline.ts';
+import type { DeployInput } from './builds.ts';
+import type { Pipeline } from './pipeline.ts';
 import type { Teardown } from './teardown.ts';
 
 /** Which code carries out which kind of operation. */

@@ -1,11 +1,13 @@
 import { createAddresses } from './addresses.ts';
 import { createAdjust } from './adjust.ts';
+import { createBuilds } from './builds.ts';
 import { createCollector, type Collector } from './collect.ts';
 import type { DeployDeps } from './deps.ts';
 import { createAftermath, createDispatch } from './dispatch.ts';
 import { createPipeline } from './pipeline.ts';
 import { createRecovery, type Recovery } from './recover.ts';
 import { createNetworks } from './networks.ts';
+import { createReleaseCommand } from './release-command.ts';
 import { createReplicas } from './replicas.ts';
 import { createRollout } from './rollout.ts';
 import { createSemaphore, type Semaphore } from './semaphore.ts';
@@ -26,23 +28,28 @@ export interface DeployEngine {
   recovery: Recovery;
   collector: Collector;
   watcher: Watcher;
-  builds: Semaphore;
+  buildSlots: Semaphore;
 }
 
-export const createDeployEngine = (deps: DeployDeps, buildSlots: number): DeployEngine => {
+export const createDeployEngine = (deps: DeployDeps, slotCount: number): DeployEngine => {
   const addresses = createAddresses((project) => deps.services.replicas.ofProject(project).map((row) => row.ip));
-  const replicas = createReplicas(deps, addresses, createNetworks(deps));
+  const networks = createNetworks(deps);
+  const replicas = createReplicas(deps, addresses, networks);
   const rollout = createRollout(deps, replicas);
-  const builds = createSemaphore(buildSlots);
+  const slots = createSemaphore(slotCount);
   const collector = createCollector(deps);
   return {
-    builds,
+    buildSlots: slots,
     collector,
     recovery: createRecovery(deps, replicas),
     watcher: createWatcher(deps),
     aftermath: createAftermath(deps, collector),
     execute: createDispatch({
-      pipeline: createPipeline(deps, rollout, builds),
+      pipeline: createPipeline(deps, {
+        builds: createBuilds(deps, slots),
+        releaseCommand: createReleaseCommand(deps, addresses, networks),
+        rollout,
+      }),
       adjust: createAdjust(deps, rollout),
       teardown: createTeardown(deps, replicas),
     }),

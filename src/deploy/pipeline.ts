@@ -1,36 +1,14 @@
-import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { PushedImage } from '#engines/registry/port';
-import { BerthError, conflict, messageOf } from '#kernel/errors';
-import { maskLine } from '#kernel/mask';
-import { STOPPING, type Outcome, type Run } from '#modules/operations';
+import { conflict } from '#kernel/errors';
+import type { Outcome, Run } from '#modules/operations';
 import { releaseId, type ReleaseRow } from '#modules/releases';
 import type { ServiceRow } from '#modules/services';
+import type { Builds, Built, DeployInput } from './builds.ts';
 import type { DeployDeps } from './deps.ts';
 import { changeOver } from './change-over.ts';
+import { rolledBack, succeeded } from './outcomes.ts';
+import type { ReleaseCommand } from './release-command.ts';
 import type { Prepared, Rollout, RolloutRequest } from './rollout.ts';
-import type { Semaphore } from './semaphore.ts';
-import { LABEL } from './specs.ts';
-import { argumentValues, buildImage } from './steps/build.ts';
-import { planSource, type PlannedSource } from './steps/source.ts';
-
-/** What a deploy was asked to do; stored with its operation. */
-export interface DeployInput {
-  /** The uploaded archive on disk. */
-  archive: string;
-  sha256: string;
-  noCache: boolean;
-  commit: string | null;
-}
-
-interface Built {
-  source: PlannedSource;
-  imageId: string;
-  tag: string;
-  /** Secrets that the image's history names: it must not be run, but what the registry makes of it. */
-  redact: string[];
-}
 
 /** A stored image, and its local id for the replicas. */
 interface Stored extends PushedImage {
@@ -41,37 +19,28 @@ export interface Pipeline {
   deploy(run: Run): Promise<Outcome>;
 }
 
-/** source → plan → build → push → rollout: the ordered steps of a deploy. */
-export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semaphore): Pipeline => {
+export interface PipelineParts {
+  builds: Builds;
+  releaseCommand: ReleaseCommand;
+  rollout: Rollout;
+}
+
+/** source → plan → build → release command → push → rollout: the ordered steps of a deploy. */
+export const createPipeline = (deps: DeployDeps, { builds, releaseCommand, rollout }: PipelineParts): Pipeline => {
   const { config, services, releases } = deps;
 
   const deploy = async (run: Run): Promise<Outcome> => {
-    const input = run.input as unknown as DeployInput;
     const service = requireService(run);
-    const workDir = join(config.dataDir, 'builds', run.id);
     try {
       if (run.checkpoint !== null) return await resume(run, service, run.checkpoint.release, run.checkpoint.committed);
-      return await fromSource(run, service, input, workDir);
+      const built = await builds.make(run, service);
+      const argv = built.source.plan.releaseCommand;
+      if (argv !== null) await releaseCommand.run(run, service, { image: built.imageId, argv });
+      return await pushAndRollOut(run, service, built);
     } finally {
-      if (run.signal.reason !== STOPPING) {
-        await rm(workDir, { recursive: true, force: true });
-        await rm(input.archive, { force: true });
-      }
-      await untag(buildTag(run, service));
+      await builds.cleanUp(run);
     }
   };
-
-  /** Takes away the name of the build, also one that a killed process left. What the deploy ended with counts for more. */
-  const untag = async (tag: string): Promise<void> => {
-    try {
-      await deps.runtime.removeImage(tag);
-    } catch (error) {
-      deps.log.warn('cannot remove the name of a built image', { image: tag, reason: messageOf(error) });
-    }
-  };
-
-  const buildTag = (run: Run, { project, name }: ServiceRow): string =>
-    `berth/${deps.instance}/${project}/${name}:${run.id}`;
 
   const requireService = (run: Run): ServiceRow => {
     const service = services.get(run.project, run.service);
@@ -80,11 +49,8 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     return service;
   };
 
-  const fromSource = async (run: Run, service: ServiceRow, input: DeployInput, workDir: string): Promise<Outcome> =>
-    pushAndRollOut(run, service, input, await build(run, service, input, workDir));
-
   /** The new replicas start, and are probed, while the image is pushed; an app that dies meanwhile ends the push. */
-  const pushAndRollOut = async (run: Run, service: ServiceRow, input: DeployInput, built: Built): Promise<Outcome> => {
+  const pushAndRollOut = async (run: Run, service: ServiceRow, built: Built): Promise<Outcome> => {
     const request = changeOver(service, services.replicas.ofService(service.project, service.name), built.imageId, {
       replaceAll: true,
     });
@@ -102,7 +68,7 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
       if (prepared !== undefined) await rollout.discard(prepared, '');
       throw run.signal.aborted ? run.signal.reason : settledReason(pushed);
     }
-    const release = pushed.status === 'fulfilled' ? record(run, service, input, built, pushed.value) : undefined;
+    const release = pushed.status === 'fulfilled' ? record(run, service, built, pushed.value) : undefined;
     run.phase(
       'rolling_out',
       release === undefined
@@ -133,72 +99,6 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     }
   };
 
-  const build = async (run: Run, service: ServiceRow, input: DeployInput, workDir: string): Promise<Built> => {
-    if (!existsSync(input.archive))
-      throw new BerthError('INTERNAL_ERROR', 'the uploaded source is gone', { hint: 'deploy again', retryable: true });
-    if (builds.inUse() > 0) run.log('berth', 'waiting for a build slot');
-    const timeLimit = AbortSignal.timeout(config.buildTimeoutSeconds * 1000);
-    const release = await builds.acquire(run.signal);
-    try {
-      run.phase('building', 'unpacking the source and planning the build');
-      await rm(workDir, { recursive: true, force: true });
-      await mkdir(workDir, { recursive: true, mode: 0o700 });
-      const signal = AbortSignal.any([run.signal, timeLimit]);
-      return await withTimeLimit(timeLimit, () => planAndBuild(run, service, input, workDir, signal));
-    } finally {
-      release();
-    }
-  };
-
-  const planAndBuild = async (
-    run: Run,
-    service: ServiceRow,
-    input: DeployInput,
-    workDir: string,
-    signal: AbortSignal,
-  ): Promise<Built> => {
-    const env = deps.env.resolve(service.project);
-    const masker = deps.env.masker(service.project);
-    const mask = (line: string): string => maskLine(masker, line);
-    const log = (line: string): void => run.log('build', mask(line));
-    const source = await planSource({ archive: input.archive, workDir, service, env, clock: deps.clock, signal });
-    for (const line of source.plan.decisions) log(line);
-    for (const line of source.plan.warnings) log(`warning: ${line}`);
-    const tag = buildTag(run, service);
-    try {
-      const image = await buildImage({
-        builder: deps.builder,
-        source,
-        tag,
-        labels: { [LABEL.instance]: deps.instance, [LABEL.project]: service.project, [LABEL.service]: service.name },
-        env,
-        cacheScope: `${deps.instance}-${service.project}-${service.name}`,
-        noCache: input.noCache,
-        signal,
-        onLog: log,
-      });
-      services.update(service.project, service.name, { build_memory: JSON.stringify(source.plan.remember) });
-      const redact = argumentValues(source, env).filter((value) => masker.mask(value) !== value);
-      return { source, imageId: image.imageId, tag, redact };
-    } catch (error) {
-      throw maskError(error, mask);
-    }
-  };
-
-  const withTimeLimit = async <T>(limit: AbortSignal, work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      if (!limit.aborted) throw error;
-      const minutes = Math.round(config.buildTimeoutSeconds / 60);
-      throw new BerthError('TIMEOUT', `the build took longer than ${minutes} minutes and was stopped`, {
-        hint: 'reduce the work of the build, then deploy again',
-        retryable: true,
-        cause: error,
-      });
-    }
-  };
-
   const push = async (run: Run, service: ServiceRow, built: Built, unhealthy: AbortSignal): Promise<Stored> => {
     const repository = `${service.project}/${service.name}`;
     const pushed = await deps.registry.push({
@@ -215,13 +115,8 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
     return { ...pushed, imageId: image.id };
   };
 
-  const record = (
-    run: Run,
-    service: ServiceRow,
-    input: DeployInput,
-    built: Built,
-    pushed: { digest: string; sizeBytes: number },
-  ): ReleaseRow => {
+  const record = (run: Run, service: ServiceRow, built: Built, pushed: PushedImage): ReleaseRow => {
+    const input = run.input as unknown as DeployInput;
     const row: ReleaseRow = {
       project: service.project,
       service: service.name,
@@ -250,7 +145,7 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
   const resume = async (run: Run, service: ServiceRow, id: string, committed: boolean): Promise<Outcome> => {
     const release = releases.get(service.project, service.name, id);
     if (release === undefined) throw conflict(`release ${id} is gone`, 'deploy again');
-    if (committed) return succeeded(service, release);
+    if (committed) return succeeded(config, service, release);
     run.log('berth', 'berth was restarted during the rollout; doing it again');
     run.phase('rolling_out', `release ${id}`);
     const image = await deps.runtime.ensureImage(release.image, run.signal);
@@ -285,7 +180,7 @@ export const createPipeline = (deps: DeployDeps, rollout: Rollout, builds: Semap
         releases.markLive(service.project, service.name, release.id, deps.clock.now());
         run.saveCheckpoint({ release: release.id, committed: true });
       });
-      return succeeded(service, release);
+      return succeeded(config, service, release);
     } catch (error) {
       if (run.signal.aborted) throw error;
       return rolledBack(service, error);
@@ -302,34 +197,3 @@ const onceStored = async (request: RolloutRequest, pushing: Promise<Stored>): Pr
 
 const settledReason = (result: PromiseSettledResult<unknown>): unknown =>
   result.status === 'rejected' ? result.reason : undefined;
-
-const succeeded = (service: ServiceRow, release: ReleaseRow): Outcome => ({
-  phase: 'healthy',
-  error: null,
-  result: { release: release.id, digest: release.digest, size_bytes: release.size_bytes, replicas: service.replicas },
-});
-
-const rolledBack = (service: ServiceRow, error: unknown): Outcome => ({
-  phase: 'rolled_back',
-  error: error instanceof BerthError ? error : toRolloutError(error),
-  result: { live_release: service.live_release },
-});
-
-const toRolloutError = (cause: unknown): BerthError =>
-  new BerthError('INTERNAL_ERROR', 'the rollout failed; the release before it still serves', {
-    hint: 'retry; if it persists, see the server log',
-    retryable: true,
-    cause,
-  });
-
-/** The same error with known secrets hidden. */
-const maskError = (error: unknown, mask: (text: string) => string): unknown => {
-  if (!(error instanceof BerthError)) return error;
-  return new BerthError(error.kind, mask(error.message), {
-    hint: error.hint,
-    retryable: error.retryable,
-    httpStatus: error.httpStatus,
-    ...(error.logTail === undefined ? {} : { logTail: error.logTail.split('\n').map(mask).join('\n') }),
-    cause: error.cause,
-  });
-};

@@ -4,7 +4,7 @@ import { messageOf } from '#kernel/errors';
 import type { ContainerSummary } from '#engines/runtime/port';
 import type { ReplicaRow } from '#modules/services';
 import type { DeployDeps } from './deps.ts';
-import type { DeployInput } from './pipeline.ts';
+import type { DeployInput } from './builds.ts';
 import type { Replicas } from './replicas.ts';
 import { routeOf } from './rollout.ts';
 import { networkSelector, replicaSelector } from './specs.ts';

@@ -3,6 +3,8 @@ export interface Semaphore {
   /** Resolves with the function that gives the slot back; rejects with the signal's reason when it aborts first. */
   acquire(signal: AbortSignal): Promise<() => void>;
   inUse(): number;
+  /** Slots that `acquire` gives out at once. */
+  free(): number;
   waiting(): number;
 }
 
@@ -23,6 +25,7 @@ export const createSemaphore = (slots: number): Semaphore => {
   };
   return {
     inUse: () => used,
+    free: () => slots - used,
     waiting: () => queue.length,
     acquire: (signal) =>
       new Promise((resolve, reject) => {

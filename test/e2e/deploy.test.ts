@@ -146,6 +146,24 @@ describe('a deploy', () => {
     }
   }, 120_000);
 
+  test('runs the release command once in the new image before anything is rolled out', async () => {
+    const app = (release: string): Record<string, string> => ({
+      'package.json': JSON.stringify({ name: 'released', version: '1.0.0', scripts: { start: 'node server.js' } }),
+      'server.js': "require('node:http').createServer((q, r) => r.end('released')).listen(process.env.PORT, '0.0.0.0')",
+      Procfile: `release: ${release}\nweb: node server.js\n`,
+    });
+    const good = await berth.deploy('shop', 'released', app('echo migrating for $BERTH_SERVICE'));
+    expect(good).toMatchObject({ status: 'succeeded', error: null });
+    const stream = String((await berth.api(good.stream_url)).body);
+    expect(stream.split('"line":"migrating for released"')).toHaveLength(2);
+    const bad = await berth.deploy('shop', 'released', app('echo cannot migrate && exit 4'));
+    expect(bad).toMatchObject({ status: 'failed', phase: 'failed', error: { code: 'BUILD_COMMAND_FAILED' } });
+    expect(bad.error?.message).toContain('exit code 4');
+    expect(bad.error?.log_tail).toContain('cannot migrate');
+    expect(await berth.appText('shop', 'released')).toBe('released');
+    expect((await berth.api('/v1/projects/shop/services/released')).body.live_release).toBe(good.result?.release);
+  }, 120_000);
+
   test('dry_run plans and changes nothing', async () => {
     const reply = await berth.upload('shop', 'planned', { 'index.html': '<h1>hi</h1>' }, '?dry_run=true');
     expect(reply.body).toMatchObject({

@@ -53,6 +53,7 @@ describe('command lines', () => {
     ['node $A', ['/bin/sh', '-c', 'exec node $A']],
     ['node "$A"', ['/bin/sh', '-c', 'exec node "$A"']],
     ['A=1 node a', ['/bin/sh', '-c', 'exec env A=1 node a']],
+    ['migrate && exit 4', ['/bin/sh', '-c', 'migrate && exit 4']],
     ['a; b', ['/bin/sh', '-c', 'a; b']],
     ['a && b', ['/bin/sh', '-c', 'a && exec b']],
     ['cd x && node "a && b"', ['/bin/sh', '-c', 'cd x && exec node "a && b"']],

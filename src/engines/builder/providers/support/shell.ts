@@ -39,8 +39,9 @@ const withExec = (command: string): string => {
   return `${before}exec ${isAssignment(last) ? 'env ' : ''}${last}`;
 };
 
+/** Reserved words and built-ins (POSIX.1-2017, XCU 2.4, 2.14 and 1.6), which `exec` cannot start, and functions. */
 const BUILTINS =
-  /^(cd|export|exec|if|for|while|until|case|set|ulimit|umask|source|eval|trap|unset|read|test|command|wait|\.)(\s|$)|^[{(]|^\w+\s*\(/;
+  /^(cd|export|exec|if|for|while|until|case|set|ulimit|umask|source|eval|trap|unset|read|test|command|wait|exit|return|shift|break|continue|readonly|times|alias|unalias|getopts|hash|type|jobs|fg|bg|local|\.)(\s|$)|^[{(]|^\w+\s*\(/;
 
 const isAssignment = (word: string): boolean => /^[A-Za-z_]\w*=/.test(word);
 
