@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Elysia, status } from 'elysia';
 import { ctxOf } from '#http/context';
 import { ListQuery, listReply, pageOf } from '#http/list';
+import { jsonText, type ReplySettings } from '#http/json-text';
 import { route } from '#http/route';
 import { DryRunSchema, listOf, Name, type DryRun } from '#kernel/schema';
 import { AcceptedSchema, acceptedOr } from '#modules/operations';
@@ -43,7 +44,7 @@ export const projectsRoutes = ({ projects }: { projects: Projects }) =>
     )
     .get(
       '/v1/projects/:project',
-      ({ request, params }) => treeReply(projects.getProject(ctxOf(request), params.project)),
+      ({ request, params, set }) => treeReply(projects.getProject(ctxOf(request), params.project), set),
       {
         params: ProjectPath,
         response: { 200: ProjectTreeSchema },
@@ -77,7 +78,5 @@ export const projectsRoutes = ({ projects }: { projects: Projects }) =>
 const createdOr = (reply: CreateProjectReply | DryRun) =>
   'created' in reply && reply.created ? status(201, reply) : reply;
 
-const JSON_HEADERS = { headers: new Headers({ 'content-type': 'application/json' }) };
-
 /** Sends the tree's text as it is; typed as what it says, for clients that infer replies from the routes. */
-const treeReply = (text: string): ProjectTree => new Response(text, JSON_HEADERS) as unknown as ProjectTree;
+const treeReply = (text: string, set: ReplySettings): ProjectTree => jsonText(text, set) as unknown as ProjectTree;
