@@ -1,39 +1,18 @@
-import { BASE_IMAGES } from '#engines/builder/base-images';
 import { Berth } from '#test/support/berth.ts';
 import { docker } from '#test/support/docker.ts';
 import type { Scope } from './scope.ts';
 
 /** Everything at its default but the limits that a benchmark is meant to go beyond. */
 const FLAGS = ['--quota-services', '100', '--rate-limit-per-minute', '0'];
-const SEEDED_WITHIN_MS = 300_000;
 
-/** Boots a server, and waits until it has nothing left to prepare. */
+/** Boots a server. Base images get into its registry with the first deploy on top of each. */
 export const bootServer = async (scope: Scope): Promise<Berth> => {
   const berth = await Berth.boot(FLAGS);
   scope.defer(async () => {
     await berth.destroy();
     await removeTags(berth);
   });
-  await untilSeeded(berth);
   return berth;
-};
-
-/** At its first start berth puts base images into its registry in the background, which keeps the cores busy. */
-const untilSeeded = async (berth: Berth): Promise<void> => {
-  const deadline = performance.now() + SEEDED_WITHIN_MS;
-  for (const image of await localBaseImages()) {
-    const name = image.replaceAll(/[^a-z0-9]+/g, '-');
-    const url = `http://127.0.0.1:${berth.ports.registry}/v2/base/${name}/tags/list`;
-    while (!(await fetch(url)).ok) {
-      if (performance.now() > deadline) throw new Error(`${image} did not reach the registry`);
-      await Bun.sleep(250);
-    }
-  }
-};
-
-const localBaseImages = async (): Promise<string[]> => {
-  const present = new Set((await docker(['images', '--format', '{{.Repository}}:{{.Tag}}'])).split('\n'));
-  return BASE_IMAGES.filter((image) => present.has(image));
 };
 
 /** The names that pushes gave to images; removing them leaves the images of others alone. */
