@@ -1,5 +1,5 @@
-import type { Connection } from '#engines/runtime/connection';
-import { ask } from './buildkit-api.ts';
+import type { Connection } from '#engines/docker/connection';
+import { ask } from '#engines/docker/calls';
 import type { ImageBuilder } from './port.ts';
 
 /** Walking the disk usage of a busy engine takes its time. */

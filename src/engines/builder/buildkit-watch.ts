@@ -1,6 +1,6 @@
-import type { Connection } from '#engines/runtime/connection';
+import type { Connection } from '#engines/docker/connection';
 import type { Clock } from '#kernel/clock';
-import { ask } from './buildkit-api.ts';
+import { ask } from '#engines/docker/calls';
 
 const PING_EVERY_MS = 10_000;
 const PING_DEADLINE_MS = 10_000;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
-import { type Connection, createConnection } from '#engines/runtime/connection';
-import { engineError } from '#engines/runtime/failures';
+import { type Connection, createConnection } from '#engines/docker/connection';
+import { engineError } from '#engines/docker/failures';
 import type { Clock } from '#kernel/clock';
 import { BerthError, invalidInput } from '#kernel/errors';
 import type { Log } from '#kernel/log';
-import { ask, askForStream, type ProgressMessage, readMessages } from './buildkit-api.ts';
+import { ask, askForStream, type ProgressMessage, readMessages } from '#engines/docker/calls';
 import { buildCache } from './buildkit-cache.ts';
 import { buildError } from './buildkit-failure.ts';
 import { watchEngine } from './buildkit-watch.ts';

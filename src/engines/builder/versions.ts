@@ -59,7 +59,11 @@ export const chooseVersion = (
   if (!narrower || narrowed === undefined) {
     return { tool: wanted.name, version: line, reason: said(request, line) };
   }
-  return { tool: wanted.name, version: narrowed, reason: `${said(request, narrowed)}, and ${said(narrower, narrowed)}` };
+  return {
+    tool: wanted.name,
+    version: narrowed,
+    reason: `${said(request, narrowed)}, and ${said(narrower, narrowed)}`,
+  };
 };
 
 const usable = ({ range }: VersionRequest): boolean => range !== '*' && semver.validRange(range) !== null;

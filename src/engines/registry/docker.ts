@@ -1,4 +1,4 @@
-import { type Connection, createConnection } from '#engines/runtime/connection';
+import { type Connection, createConnection } from '#engines/docker/connection';
 import type { Runtime } from '#engines/runtime/port';
 import type { Clock } from '#kernel/clock';
 import { invalidInput } from '#kernel/errors';

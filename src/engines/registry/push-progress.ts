@@ -1,4 +1,4 @@
-import type { ProgressMessage } from '#engines/builder/buildkit-api';
+import type { ProgressMessage } from '#engines/docker/calls';
 import type { Clock } from '#kernel/clock';
 
 const PROGRESS_EVERY_MS = 5000;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { type ProgressMessage, readMessages } from '#engines/builder/buildkit-api';
-import type { Connection } from '#engines/runtime/connection';
+import { type ProgressMessage, readMessages } from '#engines/docker/calls';
+import type { Connection } from '#engines/docker/connection';
 import type { Clock } from '#kernel/clock';
 import { BerthError, messageOf } from '#kernel/errors';
 import { createPushProgress } from './push-progress.ts';

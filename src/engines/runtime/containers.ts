@@ -1,10 +1,10 @@
 import type Docker from 'dockerode';
 import { type BerthError, notFound } from '#kernel/errors';
 import type { Clock } from '#kernel/clock';
-import type { Connection } from './connection.ts';
+import type { Connection } from '#engines/docker/connection';
 import { createBody, wholeSeconds } from './container-spec.ts';
 import { labelFilter } from './events.ts';
-import { statusOf } from './failures.ts';
+import { statusOf } from '#engines/docker/failures';
 import type { ContainerState, Labels, Runtime } from './port.ts';
 import { carries } from './labels.ts';
 import { readStats } from './stats.ts';

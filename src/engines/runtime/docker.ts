@@ -1,9 +1,9 @@
 import type { Clock } from '#kernel/clock';
 import type { Log } from '#kernel/log';
-import { type Connection, createConnection, get } from './connection.ts';
+import { type Connection, createConnection, get } from '#engines/docker/connection';
 import { containerCalls } from './containers.ts';
 import { decodeEvents, eventFilters } from './events.ts';
-import { engineError } from './failures.ts';
+import { engineError } from '#engines/docker/failures';
 import { imageCalls } from './images.ts';
 import { chunksOf, readLogs } from './log-reader.ts';
 import { networkCalls } from './networks.ts';

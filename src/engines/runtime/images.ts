@@ -1,7 +1,7 @@
 import type Docker from 'dockerode';
 import { BerthError, conflict, invalidInput, notFound } from '#kernel/errors';
-import { type Connection, get } from './connection.ts';
-import { statusOf } from './failures.ts';
+import { type Connection, get } from '#engines/docker/connection';
+import { statusOf } from '#engines/docker/failures';
 import type { ImageInfo, Runtime } from './port.ts';
 
 const PULL_DEADLINE_MS = 600_000;

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { type Clock, isoTime } from '#kernel/clock';
-import type { Connection } from './connection.ts';
+import type { Connection } from '#engines/docker/connection';
 import { missing } from './containers.ts';
-import { engineError } from './failures.ts';
+import { engineError } from '#engines/docker/failures';
 import { decodeLogs, sinceAfter } from './logs.ts';
 import type { LogOptions, Runtime, RuntimeLogLine } from './port.ts';
 

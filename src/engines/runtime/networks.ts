@@ -1,8 +1,8 @@
 import type Docker from 'dockerode';
 import { conflict, notFound } from '#kernel/errors';
-import type { Connection } from './connection.ts';
+import type { Connection } from '#engines/docker/connection';
 import { labelFilter } from './events.ts';
-import { statusOf } from './failures.ts';
+import { statusOf } from '#engines/docker/failures';
 import { carries } from './labels.ts';
 import type { Labels, NetworkSpec, Runtime } from './port.ts';
 

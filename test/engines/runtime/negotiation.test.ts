@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#kernel/clock';
-import { chooseApiVersion } from '#engines/runtime/connection';
+import { chooseApiVersion } from '#engines/docker/connection';
 import { createDockerRuntime } from '#engines/runtime/docker';
 import { openLab, quiet } from './support.ts';
 
