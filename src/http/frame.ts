@@ -12,9 +12,6 @@ export interface FrameDeps {
   onFault: (message: string, thrown: unknown, requestId: string) => void;
 }
 
-/** What every reply carries. */
-const HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
-
 /**
  * The frame that all routes are hung into: guard on request, bounded JSON bodies, idempotency, one error shape. Its
  * callbacks name what they use of the context, because Elysia prepares only that.
@@ -30,7 +27,6 @@ export const createFrame = ({ guard, idempotency, onFault }: FrameDeps) => {
     }
   };
   return new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } })
-    .headers(HEADERS)
     .onRequest(onRequest as never)
     .onError({ as: 'global' }, ({ error, request, set }) => onError({ error, request, set }))
     .onParse({ as: 'global' }, async ({ request }) => {

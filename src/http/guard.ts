@@ -45,7 +45,12 @@ export const createGuard = (deps: GuardDeps): Guard => {
     onRequest: (context) => {
       const { request, path } = context;
       const requestId = deps.newRequestId();
-      context.set.headers['x-request-id'] = requestId;
+      // What every reply carries.
+      context.set.headers = {
+        'x-request-id': requestId,
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      };
       const match = table.find(request.method === 'HEAD' ? 'GET' : request.method, path);
       if (match === undefined) return refuseUnknown(deps, table, context);
       const session = match.entry.meta.capability === 'public' ? undefined : authenticate(deps, request);
