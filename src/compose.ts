@@ -83,7 +83,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   const serviceStore = createServiceStore(db);
   const releaseStore = createReleaseStore(db);
   const operationStore = createOperationStore(db);
-  const journal = createJournal(operationStore, clock);
+  const journal = createJournal(operationStore, clock, log);
   let runner: Runner | undefined;
   const operations = createOperations({
     store: operationStore,

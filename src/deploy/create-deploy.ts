@@ -1,12 +1,12 @@
-import { mkdir, rm, statfs } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ctx } from '#kernel/ctx';
-import { BerthError, conflict, messageOf } from '#kernel/errors';
 import type { NewId } from '#kernel/ids';
 import { dryRun, type Change, type DryRun } from '#kernel/schema';
 import { accepted, type Accepted, type Operations } from '#modules/operations';
 import type { Plan } from '#engines/builder/plan';
 import type { ServiceRow } from '#modules/services';
+import { createAdmission } from './admission.ts';
 import type { DeployDeps } from './deps.ts';
 import type { DeployInput } from './builds.ts';
 import { planSource } from './steps/source.ts';
@@ -29,61 +29,7 @@ export interface CreateDeployDeps extends DeployDeps {
 /** Accepts a source: quotas and disk → upload → operation. The service is made with its first deploy. */
 export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
   const { config, services } = deps;
-  let dockerRoot: string | undefined;
-
-  const guard = async (target: DeployTarget): Promise<ServiceRow> => {
-    const project = deps.projects.require(target.project);
-    if (project.state === 'deleting')
-      throw conflict(`project "${target.project}" is being deleted`, 'wait until it is gone, then create it anew');
-    const existing = services.get(target.project, target.service);
-    const count = services.count(target.project);
-    if (existing === undefined && count >= config.quotaServices) {
-      throw new BerthError(
-        'QUOTA_EXCEEDED',
-        `project "${target.project}" has ${count} of at most ${config.quotaServices} services`,
-        { hint: 'delete a service, or raise quota_services in the server configuration' },
-      );
-    }
-    await requireDisk();
-    return existing ?? newService(target);
-  };
-
-  /** Uploads and the registry live in the data directory, images and build cache in the engine's. */
-  const diskPaths = async (): Promise<string[]> => {
-    try {
-      dockerRoot ??= (await deps.runtime.info()).dockerRootDir;
-    } catch (error) {
-      // The build will say so in its turn; the upload is welcome until then.
-      deps.log.warn('cannot ask the engine where its images live', { reason: messageOf(error) });
-    }
-    return [config.dataDir, ...(dockerRoot === undefined ? [] : [dockerRoot])];
-  };
-
-  const requireDisk = async (): Promise<void> => {
-    for (const path of await diskPaths()) {
-      const disk = await statfs(path);
-      const free = disk.bavail * disk.bsize;
-      const needed = Math.max(config.minFreeBytes, (disk.blocks * disk.bsize * config.minFreePercent) / 100);
-      if (free < needed) throw diskFull(path, free, needed);
-    }
-  };
-
-  const newService = (target: DeployTarget): ServiceRow => ({
-    project: target.project,
-    name: target.service,
-    replicas: 1,
-    health_path: null,
-    health_timeout_seconds: config.healthTimeoutSeconds,
-    drain_seconds: 10,
-    memory_mb: config.defaultMemoryMb,
-    cpus: config.defaultCpus,
-    protocol: 'http',
-    live_release: null,
-    previous_release: null,
-    build_memory: '{}',
-    created_at: deps.clock.now(),
-    updated_at: deps.clock.now(),
-  });
+  const admit = createAdmission(deps);
 
   const planOnly = async (service: ServiceRow, archive: string, signal: AbortSignal): Promise<DryRun> => {
     const workDir = `${archive}.plan`;
@@ -136,7 +82,7 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
       .immediate();
 
   return async (ctx, target, request) => {
-    const service = await guard(target);
+    const service = await admit(target);
     const uploads = join(config.dataDir, 'uploads');
     await mkdir(uploads, { recursive: true, mode: 0o700 });
     const archive = join(uploads, `${deps.newId('req')}.tar.gz`);
@@ -148,7 +94,7 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
         clock: deps.clock,
       });
       if (ctx.dryRun) return await planOnly(service, archive, request.signal);
-      await guard(target);
+      await admit(target);
       const reply = enqueue(ctx, service, {
         archive,
         sha256: received.sha256,
@@ -163,20 +109,6 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
       if (ctx.dryRun) await rm(archive, { force: true });
     }
   };
-};
-
-const diskFull = (path: string, free: number, needed: number): BerthError => {
-  const mib = (bytes: number): number => Math.round(bytes / 1024 / 1024);
-  return new BerthError(
-    'QUOTA_EXCEEDED',
-    `${path} has ${mib(free)} MiB free; a build needs at least ${mib(needed)} MiB`,
-    {
-      hint: 'free disk space on the server (berth doctor shows what uses it), then deploy again',
-      retryable: true,
-      httpStatus: 507,
-      retryAfterSeconds: 60,
-    },
-  );
 };
 
 const describe = (service: ServiceRow, isNew: boolean, plan: Plan): DryRun => {

@@ -1,19 +1,14 @@
-import type { PushedImage } from '#engines/registry/port';
 import { conflict } from '#kernel/errors';
 import type { Outcome, Run } from '#modules/operations';
-import { releaseId, type ReleaseRow } from '#modules/releases';
+import type { ReleaseRow } from '#modules/releases';
 import type { ServiceRow } from '#modules/services';
-import type { Builds, Built, DeployInput } from './builds.ts';
+import type { Builds, Built } from './builds.ts';
 import type { DeployDeps } from './deps.ts';
 import { changeOver } from './change-over.ts';
 import { rolledBack, succeeded } from './outcomes.ts';
 import type { ReleaseCommand } from './release-command.ts';
+import { createReleaseStorage, type Stored } from './release-storage.ts';
 import type { Prepared, Rollout, RolloutRequest } from './rollout.ts';
-
-/** A stored image, and its local id for the replicas. */
-interface Stored extends PushedImage {
-  imageId: string;
-}
 
 export interface Pipeline {
   deploy(run: Run): Promise<Outcome>;
@@ -28,6 +23,7 @@ export interface PipelineParts {
 /** source → plan → build → release command → push → rollout: the ordered steps of a deploy. */
 export const createPipeline = (deps: DeployDeps, { builds, releaseCommand, rollout }: PipelineParts): Pipeline => {
   const { config, services, releases } = deps;
+  const store = createReleaseStorage(deps);
 
   const deploy = async (run: Run): Promise<Outcome> => {
     const service = requireService(run);
@@ -60,7 +56,7 @@ export const createPipeline = (deps: DeployDeps, { builds, releaseCommand, rollo
       `pushing the image; the new replicas start beside the old ones ${redacting ? 'after that' : 'meanwhile'}`,
     );
     const unhealthy = new AbortController();
-    const pushing = push(run, service, built, unhealthy.signal);
+    const pushing = store.push(run, service, built, unhealthy.signal);
     const gating = startAndGate(run, redacting ? onceStored(request, pushing) : request, unhealthy);
     const [pushed, gated] = await Promise.allSettled([pushing, gating]);
     const prepared = gated.status === 'fulfilled' ? gated.value : undefined;
@@ -68,7 +64,7 @@ export const createPipeline = (deps: DeployDeps, { builds, releaseCommand, rollo
       if (prepared !== undefined) await rollout.discard(prepared, '');
       throw run.signal.aborted ? run.signal.reason : settledReason(pushed);
     }
-    const release = pushed.status === 'fulfilled' ? record(run, service, built, pushed.value) : undefined;
+    const release = pushed.status === 'fulfilled' ? store.record(run, service, built, pushed.value) : undefined;
     run.phase(
       'rolling_out',
       release === undefined
@@ -97,48 +93,6 @@ export const createPipeline = (deps: DeployDeps, { builds, releaseCommand, rollo
       if (prepared !== undefined) await rollout.discard(prepared, '');
       throw error;
     }
-  };
-
-  const push = async (run: Run, service: ServiceRow, built: Built, unhealthy: AbortSignal): Promise<Stored> => {
-    const repository = `${service.project}/${service.name}`;
-    const pushed = await deps.registry.push({
-      localRef: built.tag,
-      repository,
-      signal: AbortSignal.any([run.signal, unhealthy]),
-      onLog: (line) => run.log('push', line),
-      redact: built.redact,
-    });
-    if (!pushed.redacted) return { ...pushed, imageId: built.imageId };
-    run.log('push', 'values of build arguments were taken out of the history of the image');
-    const image = await deps.runtime.ensureImage(deps.registry.reference(repository, pushed.digest), run.signal);
-    await deps.runtime.removeImage(built.tag);
-    return { ...pushed, imageId: image.id };
-  };
-
-  const record = (run: Run, service: ServiceRow, built: Built, pushed: PushedImage): ReleaseRow => {
-    const input = run.input as unknown as DeployInput;
-    const row: ReleaseRow = {
-      project: service.project,
-      service: service.name,
-      id: releaseId(pushed.digest),
-      digest: pushed.digest,
-      image: deps.registry.reference(`${service.project}/${service.name}`, pushed.digest),
-      size_bytes: pushed.sizeBytes,
-      provider: built.source.plan.provider,
-      source_sha256: input.sha256,
-      commit_id: input.commit,
-      operation_id: run.id,
-      created_at: deps.clock.now(),
-      created_by: run.actor,
-      last_live_at: null,
-    };
-    deps.db
-      .transaction(() => {
-        releases.insert(row);
-        run.saveCheckpoint({ release: row.id, committed: false });
-      })
-      .immediate();
-    return releases.get(row.project, row.service, row.id) ?? row;
   };
 
   /** Goes on where an earlier process stopped: the release is there, its rollout is done again, or was done. */

@@ -34,6 +34,7 @@ export class Berth {
   readonly #flags: string[];
   readonly #pool = randomPool();
   #process: ReturnType<typeof Bun.spawn> | undefined;
+  #cleanUp: (() => Promise<void>) | undefined;
   token = '';
 
   private constructor(ports: number[], flags: string[]) {
@@ -42,8 +43,10 @@ export class Berth {
     this.#flags = flags;
   }
 
-  static async boot(flags: string[] = []): Promise<Berth> {
+  /** `prepare` gets the empty data directory before the server starts, and returns how to undo what it did. */
+  static async boot(flags: string[] = [], prepare?: (dataDir: string) => Promise<() => Promise<void>>): Promise<Berth> {
     const berth = new Berth(await freePorts(5), flags);
+    berth.#cleanUp = await prepare?.(berth.dataDir);
     await berth.start();
     return berth;
   }
@@ -111,6 +114,11 @@ export class Berth {
     return this.#process?.pid ?? 0;
   }
 
+  /** Whether the server process lives. */
+  get running(): boolean {
+    return this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null;
+  }
+
   async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     this.#process?.kill(signal);
     await this.#process?.exited;
@@ -142,16 +150,10 @@ export class Berth {
     return this.uploadArchive(project, service, await pack(files), query);
   }
 
-  async uploadArchive(
-    project: string,
-    service: string,
-    archive: Uint8Array,
-    query = '',
-    token = this.token,
-  ): Promise<Reply> {
+  async uploadArchive(project: string, service: string, archive: Uint8Array, query = ''): Promise<Reply> {
     const response = await fetch(`${this.url}/v1/projects/${project}/services/${service}/deploys${query}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/gzip' },
       body: new Blob([archive as Uint8Array<ArrayBuffer>]),
     });
     return { status: response.status, headers: response.headers, body: await response.json() };
@@ -204,6 +206,7 @@ export class Berth {
       await removeByLabel(`${LABEL.instance}=${instance}`);
       await createIptablesFirewall({ ...firewallSpec(instance, []), log: QUIET }).remove();
     }
+    await this.#cleanUp?.();
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 }

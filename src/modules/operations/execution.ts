@@ -91,18 +91,23 @@ export const createExecution = (deps: ExecutionDeps): Execution => {
     journal.done(row.id, { status, error, result: outcome.result });
   };
 
+  const recordUntilWritten = async (row: OperationRow, outcome: Outcome, signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      try {
+        record(row, outcome);
+        return;
+      } catch (error) {
+        log.error('cannot record the end of an operation; trying again', error, { operation: row.id });
+      }
+      await clock.sleep(RECORD_PAUSE_MS, signal);
+      if (signal.reason === STOPPING) return;
+    }
+  };
+
   return {
     run: async (row, signal) => {
       const outcome = await attempt(row, signal);
-      while (outcome !== undefined && signal.reason !== STOPPING) {
-        try {
-          record(row, outcome);
-          return;
-        } catch (error) {
-          log.error('cannot record the end of an operation; trying again', error, { operation: row.id });
-          await clock.sleep(RECORD_PAUSE_MS, signal);
-        }
-      }
+      if (outcome !== undefined) await recordUntilWritten(row, outcome, signal);
     },
     end: (row, error) => record(row, { phase: 'failed', error, result: null }),
   };

@@ -1,4 +1,5 @@
 import type { Clock } from '#kernel/clock';
+import type { Log } from '#kernel/log';
 import { isoTime } from '#kernel/clock';
 import type { LogSource, OperationEvent, Phase } from './model.ts';
 import type { OperationStore } from './store.ts';
@@ -7,6 +8,7 @@ type Listener = (event: OperationEvent) => void;
 
 /** Log lines wait this long, so that a chatty build costs one transaction for many lines. */
 const FLUSH_MS = 100;
+const RETRY_MS = 1000;
 /** Lines an operation keeps; later ones are counted, not stored. The tail of a failure is in its error object. */
 const MAX_LOG_LINES = 100_000;
 
@@ -27,7 +29,7 @@ interface Stream {
   pending: OperationEvent[];
 }
 
-export const createJournal = (store: OperationStore, clock: Clock): Journal => {
+export const createJournal = (store: OperationStore, clock: Clock, log: Log): Journal => {
   const streams = new Map<string, Stream>();
   const listeners = new Map<string, Set<Listener>>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -50,13 +52,24 @@ export const createJournal = (store: OperationStore, clock: Clock): Journal => {
     timer = undefined;
     for (const [id, stream] of streams) flushOne(id, stream);
   };
+  /** Nobody awaits this one: what cannot be written (the disk is full, say) waits for the next try. */
+  const flushLater = (delayMs: number): void => {
+    timer ??= setTimeout(() => {
+      try {
+        flush();
+      } catch (error) {
+        log.error('cannot write events of operations; trying again', error);
+        flushLater(RETRY_MS);
+      }
+    }, delayMs);
+  };
   const append = (id: string, make: (seq: number) => OperationEvent, urgent: boolean): void => {
     const stream = streamOf(id);
     stream.seq += 1;
     const event = make(stream.seq);
     stream.pending.push(event);
     if (urgent) flushOne(id, stream);
-    else timer ??= setTimeout(flush, FLUSH_MS);
+    else flushLater(FLUSH_MS);
     for (const listener of listeners.get(id) ?? []) listener(event);
   };
   const now = (): string => isoTime(clock.now());

@@ -34,6 +34,7 @@ let held: Map<string, Held>;
 let order: string[];
 let failToFinish: number;
 const db = () => openDatabase(':memory:');
+const quiet = createLog('error', () => undefined, Date.now);
 
 const boot = (database: ReturnType<typeof db>): void => {
   held = new Map();
@@ -51,7 +52,7 @@ const boot = (database: ReturnType<typeof db>): void => {
     },
   };
   const clock = { ...systemClock, sleep: (_ms: number, signal?: AbortSignal) => systemClock.sleep(1, signal) };
-  const journal = createJournal(store, clock);
+  const journal = createJournal(store, clock, quiet);
   const execute = (run: Run): Promise<Outcome> =>
     new Promise((resolve, reject) => {
       order.push(run.id);
@@ -62,7 +63,7 @@ const boot = (database: ReturnType<typeof db>): void => {
     store: flaky,
     journal,
     clock,
-    log: createLog('error', () => undefined, Date.now),
+    log: quiet,
     execute,
     onFinished: () => undefined,
   });

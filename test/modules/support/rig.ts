@@ -75,7 +75,7 @@ export const createRig = (options: RigOptions = {}) => {
   const serviceStore = createServiceStore(db);
   const releaseStore = createReleaseStore(db);
   const operationStore = createOperationStore(db);
-  const journal = createJournal(operationStore, clock);
+  const journal = createJournal(operationStore, clock, log);
   const woken: string[] = [];
   const operations = createOperations({
     store: operationStore,

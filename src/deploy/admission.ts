@@ -1,0 +1,85 @@
+import { statfs } from 'node:fs/promises';
+import { BerthError, conflict, messageOf } from '#kernel/errors';
+import type { ServiceRow } from '#modules/services';
+import type { DeployDeps } from './deps.ts';
+
+/**
+ * Whether a deploy may begin: the project is there, its quota has room, and the disks have. Returns the service, as it is
+ * or as the deploy will make it.
+ */
+export type Admission = (target: { project: string; service: string }) => Promise<ServiceRow>;
+
+export const createAdmission = (deps: DeployDeps): Admission => {
+  const { config, services } = deps;
+  let dockerRoot: string | undefined;
+
+  const admit: Admission = async (target) => {
+    const project = deps.projects.require(target.project);
+    if (project.state === 'deleting')
+      throw conflict(`project "${target.project}" is being deleted`, 'wait until it is gone, then create it anew');
+    const existing = services.get(target.project, target.service);
+    const count = services.count(target.project);
+    if (existing === undefined && count >= config.quotaServices) {
+      throw new BerthError(
+        'QUOTA_EXCEEDED',
+        `project "${target.project}" has ${count} of at most ${config.quotaServices} services`,
+        { hint: 'delete a service, or raise quota_services in the server configuration' },
+      );
+    }
+    await requireDisk();
+    return existing ?? newService(target);
+  };
+
+  /** Uploads and the registry live in the data directory, images and build cache in the engine's. */
+  const diskPaths = async (): Promise<string[]> => {
+    try {
+      dockerRoot ??= (await deps.runtime.info()).dockerRootDir;
+    } catch (error) {
+      // The build will say so in its turn; the upload is welcome until then.
+      deps.log.warn('cannot ask the engine where its images live', { reason: messageOf(error) });
+    }
+    return [config.dataDir, ...(dockerRoot === undefined ? [] : [dockerRoot])];
+  };
+
+  const requireDisk = async (): Promise<void> => {
+    for (const path of await diskPaths()) {
+      const disk = await statfs(path);
+      const free = disk.bavail * disk.bsize;
+      const needed = Math.max(config.minFreeBytes, (disk.blocks * disk.bsize * config.minFreePercent) / 100);
+      if (free < needed) throw diskFull(path, free, needed);
+    }
+  };
+
+  const newService = (target: { project: string; service: string }): ServiceRow => ({
+    project: target.project,
+    name: target.service,
+    replicas: 1,
+    health_path: null,
+    health_timeout_seconds: config.healthTimeoutSeconds,
+    drain_seconds: 10,
+    memory_mb: config.defaultMemoryMb,
+    cpus: config.defaultCpus,
+    protocol: 'http',
+    live_release: null,
+    previous_release: null,
+    build_memory: '{}',
+    created_at: deps.clock.now(),
+    updated_at: deps.clock.now(),
+  });
+
+  return admit;
+};
+
+const diskFull = (path: string, free: number, needed: number): BerthError => {
+  const mib = (bytes: number): number => Math.round(bytes / 1024 / 1024);
+  return new BerthError(
+    'QUOTA_EXCEEDED',
+    `${path} has ${mib(free)} MiB free; a build needs at least ${mib(needed)} MiB`,
+    {
+      hint: 'free disk space on the server (berth doctor shows what uses it), then deploy again',
+      retryable: true,
+      httpStatus: 507,
+      retryAfterSeconds: 60,
+    },
+  );
+};
