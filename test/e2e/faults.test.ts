@@ -173,9 +173,12 @@ describe('secrets', () => {
     const operation = await berth.deploy('shop', 'leaky', { ...app, Dockerfile: dockerfile });
     expect(operation.status).toBe('succeeded');
     await berth.appText('shop', 'leaky');
-    await Bun.sleep(500);
+    const readLogs = async (): Promise<string> =>
+      String((await berth.api('/v1/projects/shop/services/leaky/logs?follow=false')).body);
+    const deadline = performance.now() + 10_000;
+    while (!(await readLogs()).includes('value=') && performance.now() < deadline) await Bun.sleep(50);
     const stream = String((await berth.api(operation.stream_url)).body);
-    const logs = String((await berth.api('/v1/projects/shop/services/leaky/logs?follow=false')).body);
+    const logs = await readLogs();
     expect(stream).toContain('building with');
     expect(logs).toContain('value=');
     const encoded = Buffer.from(marker).toString('base64');
