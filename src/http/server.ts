@@ -1,4 +1,5 @@
 import type { Server } from 'bun';
+import { BerthError, messageOf, toBerthError } from '#kernel/errors';
 import type { Streams } from './streams.ts';
 
 export type Peer = (request: Request) => string | undefined;
@@ -21,21 +22,14 @@ export interface Listener {
 }
 
 /** Seconds without a byte after which a connection counts as dead; open streams send a heartbeat more often. */
-const IDLE_SECONDS = 120;
+const IDLE_SECONDS = 255;
 
 /** Uploads are bounded where they are read, so that they get an error object and not a bare 413. */
 const UNBOUNDED_BODY = Number.MAX_SAFE_INTEGER;
 
 /** The HTTP listener of the API. */
 export const createServer = (options: ServerOptions): Listener => {
-  const server: Server<undefined> = Bun.serve({
-    hostname: options.hostname,
-    port: options.port,
-    idleTimeout: IDLE_SECONDS,
-    maxRequestBodySize: UNBOUNDED_BODY,
-    development: false,
-    fetch: options.fetch,
-  });
+  const server = listen(options);
   options.bindPeer((request) => server.requestIP(request)?.address);
   return {
     port: server.port ?? options.port,
@@ -47,6 +41,28 @@ export const createServer = (options: ServerOptions): Listener => {
       clearTimeout(timer);
     },
   };
+};
+
+const listen = ({ hostname, port, fetch }: ServerOptions): Server<undefined> => {
+  try {
+    return Bun.serve({
+      hostname,
+      port,
+      idleTimeout: IDLE_SECONDS,
+      maxRequestBodySize: UNBOUNDED_BODY,
+      development: false,
+      fetch,
+      error: (thrown) => {
+        const error = toBerthError(thrown);
+        return Response.json(error.toBody(), { status: error.httpStatus });
+      },
+    });
+  } catch (thrown) {
+    throw new BerthError('CONFLICT', `cannot listen on ${hostname}:${port}: ${messageOf(thrown)}`, {
+      hint: 'stop what listens there (see: berth doctor), or choose another address with --listen',
+      cause: thrown,
+    });
+  }
 };
 
 /** Splits `host:port`. */
