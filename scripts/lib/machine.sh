@@ -5,7 +5,7 @@ SCRIPTS="$(realpath "$(dirname "${BASH_SOURCE[0]}")/..")"
 ROOT="$(dirname "$SCRIPTS")"
 readonly SCRIPTS ROOT # ROOT: used by the parts
 
-for part in say timing packages docker git bun; do
+for part in say timing packages docker git bun executable; do
   # shellcheck source=/dev/null
   . "$SCRIPTS/lib/$part.sh"
 done

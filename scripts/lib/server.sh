@@ -2,7 +2,6 @@
 # The server that scripts/quickstart runs in the background, with its state in .berth.
 
 readonly STATE="$ROOT/.berth"
-readonly BERTH="$ROOT/dist/berth"
 readonly TOKEN_FILE="$STATE/admin-token"
 HTTP_PORT=8080
 API_PORT=4400
