@@ -81,8 +81,6 @@ export const createApp = (deps: AppDeps) => {
   return app;
 };
 
-export type App = ReturnType<typeof createApp>;
-
 const guardOf = (deps: AppDeps) =>
   createGuard({
     authenticator: deps.tokens.authenticator,

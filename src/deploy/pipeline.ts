@@ -1,5 +1,5 @@
 import { conflict } from '#kernel/errors';
-import type { Outcome, Run } from '#modules/operations';
+import type { Checkpoint, Outcome, Run } from '#modules/operations';
 import type { ReleaseRow } from '#modules/releases';
 import type { ServiceRow } from '#modules/services';
 import type { Builds, Built } from './builds.ts';
@@ -8,7 +8,7 @@ import { changeOver } from './change-over.ts';
 import { rolledBack, succeeded } from './outcomes.ts';
 import type { ReleaseCommand } from './release-command.ts';
 import { createReleaseStorage, type Stored } from './release-storage.ts';
-import type { Prepared, Rollout, RolloutRequest } from './rollout.ts';
+import { rollOut, type Prepared, type Rollout, type RolloutRequest } from './rollout.ts';
 
 export interface Pipeline {
   deploy(run: Run): Promise<Outcome>;
@@ -28,7 +28,7 @@ export const createPipeline = (deps: DeployDeps, { builds, releaseCommand, rollo
   const deploy = async (run: Run): Promise<Outcome> => {
     const service = requireService(run);
     try {
-      if (run.checkpoint !== null) return await resume(run, service, run.checkpoint.release, run.checkpoint.committed);
+      if (run.checkpoint !== null) return await resume(run, service, run.checkpoint);
       const built = await builds.make(run, service);
       const argv = built.source.plan.releaseCommand;
       if (argv !== null) await releaseCommand.run(run, service, { image: built.imageId, argv });
@@ -47,9 +47,7 @@ export const createPipeline = (deps: DeployDeps, { builds, releaseCommand, rollo
 
   /** The new replicas start, and are probed, while the image is pushed; an app that dies meanwhile ends the push. */
   const pushAndRollOut = async (run: Run, service: ServiceRow, built: Built): Promise<Outcome> => {
-    const request = changeOver(service, services.replicas.ofService(service.project, service.name), built.imageId, {
-      replaceAll: true,
-    });
+    const request = replacement(service, built.imageId);
     const redacting = built.redact.length > 0;
     run.phase(
       'pushing',
@@ -72,7 +70,9 @@ export const createPipeline = (deps: DeployDeps, { builds, releaseCommand, rollo
         : `release ${release.id}: ${request.slots.length} new replica(s)`,
     );
     if (prepared === undefined || release === undefined) return rolledBack(service, settledReason(gated));
-    return moveTraffic(run, service, release, prepared);
+    return concluded(run, service, release, () =>
+      rollout.goLive(run, prepared, release.id, pointAt(run, service, release)),
+    );
   };
 
   /** Aborts `unhealthy` when a replica cannot become healthy; then none of them is left. */
@@ -96,44 +96,43 @@ export const createPipeline = (deps: DeployDeps, { builds, releaseCommand, rollo
   };
 
   /** Goes on where an earlier process stopped: the release is there, its rollout is done again, or was done. */
-  const resume = async (run: Run, service: ServiceRow, id: string, committed: boolean): Promise<Outcome> => {
+  const resume = async (run: Run, service: ServiceRow, { release: id, committed }: Checkpoint): Promise<Outcome> => {
     const release = releases.get(service.project, service.name, id);
     if (release === undefined) throw conflict(`release ${id} is gone`, 'deploy again');
     if (committed) return succeeded(config, service, release);
     run.log('berth', 'berth was restarted during the rollout; doing it again');
     run.phase('rolling_out', `release ${id}`);
     const image = await deps.runtime.ensureImage(release.image, run.signal);
-    const request = changeOver(service, services.replicas.ofService(service.project, service.name), image.id, {
-      replaceAll: true,
-    });
-    const prepared = await rollout.prepare(run, request);
-    try {
-      await rollout.gate(run, prepared);
-    } catch (error) {
-      await rollout.discard(prepared, id);
-      if (run.signal.aborted) throw error;
-      return rolledBack(service, error);
-    }
-    return moveTraffic(run, service, release, prepared);
+    const request = replacement(service, image.id);
+    return concluded(run, service, release, () =>
+      rollOut(run, rollout, { request, release: id, commit: pointAt(run, service, release) }),
+    );
   };
 
-  const moveTraffic = async (
+  /** Every live replica is replaced by one of `image`. */
+  const replacement = (service: ServiceRow, image: string): RolloutRequest =>
+    changeOver(service, services.replicas.ofService(service.project, service.name), image, { replaceAll: true });
+
+  /** What makes the release the live one, within the transaction of the rollout. */
+  const pointAt = (run: Run, service: ServiceRow, release: ReleaseRow) => (): void => {
+    const previous = service.live_release === release.id ? service.previous_release : service.live_release;
+    services.update(service.project, service.name, {
+      live_release: release.id,
+      previous_release: previous,
+      updated_at: deps.clock.now(),
+    });
+    releases.markLive(service.project, service.name, release.id, deps.clock.now());
+    run.saveCheckpoint({ release: release.id, committed: true });
+  };
+
+  const concluded = async (
     run: Run,
     service: ServiceRow,
     release: ReleaseRow,
-    prepared: Prepared,
+    rollingOut: () => Promise<void>,
   ): Promise<Outcome> => {
     try {
-      await rollout.goLive(run, prepared, release.id, () => {
-        const previous = service.live_release === release.id ? service.previous_release : service.live_release;
-        services.update(service.project, service.name, {
-          live_release: release.id,
-          previous_release: previous,
-          updated_at: deps.clock.now(),
-        });
-        releases.markLive(service.project, service.name, release.id, deps.clock.now());
-        run.saveCheckpoint({ release: release.id, committed: true });
-      });
+      await rollingOut();
       return succeeded(config, service, release);
     } catch (error) {
       if (run.signal.aborted) throw error;

@@ -37,13 +37,10 @@ export interface Rollout {
   goLive(run: Run, prepared: Prepared, release: string, commit: () => void): Promise<void>;
   /** Removes the new replicas; their last lines are stored as those of `release`. */
   discard(prepared: Prepared, release: string): Promise<void>;
-  /** Resolves when nothing is being drained any more. */
-  drained(): Promise<void>;
 }
 
 export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => {
   const { services, proxy, log } = deps;
-  const draining = new Set<Promise<void>>();
 
   const gate = async (run: Run, { request, started }: Prepared): Promise<void> => {
     const { service } = request;
@@ -77,11 +74,6 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
     const results = await Promise.allSettled(gates);
     if (results.some((result) => result.status === 'rejected'))
       throw run.signal.aborted ? run.signal.reason : failFast.signal.reason;
-  };
-
-  const retireLater = (rows: readonly ReplicaRow[], drainSeconds: number): void => {
-    const work = replicas.drain(rows, drainSeconds).finally(() => draining.delete(work));
-    draining.add(work);
   };
 
   const attachLogs = (rows: readonly ReplicaRow[], release: string): void => {
@@ -127,7 +119,8 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
     }
     attachLogs(started, release);
     run.log('rollout', `the route is live: ${request.keep.length + started.length} replica(s) serve ${release}`);
-    if (request.retire.length > 0) retireLater(request.retire, service.drain_seconds);
+    // In the background: the release is live, and what drains is in the state for the next start.
+    void replicas.drain(request.retire, service.drain_seconds);
   };
 
   const restoreRoute = async (route: Route): Promise<void> => {
@@ -154,9 +147,6 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
     gate,
     goLive,
     discard,
-    drained: async () => {
-      await Promise.allSettled(draining);
-    },
   };
 };
 

@@ -1,5 +1,5 @@
 export * from './model.ts';
-export { createJournal, type Journal } from './journal.ts';
+export { createJournal } from './journal.ts';
 export { STOPPING, type Executor, type Outcome, type Run } from './execution.ts';
 export { createRunner, type Runner } from './runner.ts';
 export { accepted, createOperations, type Operations } from './service.ts';

@@ -11,11 +11,13 @@ import { createDockerRegistry, type DockerRegistry } from '#engines/registry/doc
 import type { RegistryPlace } from '#engines/registry/container';
 import { createDockerRuntime } from '#engines/runtime/docker';
 import type { Labels, Runtime } from '#engines/runtime/port';
-import { hostAddresses } from '#engines/runtime/subnets';
-import { bridgePrefix, firewallSpec, LABEL } from '#deploy/index';
-import type { Clock } from '#kernel/clock';
+import { allocateSubnet, hostAddresses } from '#engines/runtime/subnets';
+import { bridgePrefix, firewallSpec, firstAddress, LABEL } from '#deploy/index';
+import { readHostRoutes } from '#engines/runtime/host-routes';
 import type { Config } from '#kernel/config';
-import type { Log } from '#kernel/log';
+import { BerthError } from '#kernel/errors';
+import type { Meta } from '#kernel/meta';
+import type { Base } from './base.ts';
 
 /** The real engines of a server. */
 export interface Engines {
@@ -26,21 +28,11 @@ export interface Engines {
   firewall: Firewall | null;
 }
 
-export interface EnginesOptions {
-  config: Config;
-  instance: string;
-  /** Tells requests of the proxy from those of others. */
-  proxySecret: string;
-  /** Subnet of the network that the registry sits in. */
-  registrySubnet: { subnet: string; gateway: string };
-  clock: Clock;
-  log: Log;
-}
-
 /** Nobody on the host has this id; the registry needs to write its own directory and nothing else. */
 const REGISTRY_UID = 65_532;
 
-const registryPlace = ({ config, instance, registrySubnet }: EnginesOptions, labels: Labels): RegistryPlace => {
+const registryPlace = ({ config, instance, meta }: Base, labels: Labels, hostRoutes: string[]): RegistryPlace => {
+  const registrySubnet = allotRegistrySubnet(meta, config, hostRoutes);
   const uid = process.getuid?.() === 0 ? REGISTRY_UID : (process.getuid?.() ?? REGISTRY_UID);
   const dir = join(config.dataDir, 'registry');
   mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -76,8 +68,8 @@ function* take<T>(items: Iterable<T>, count: number): Generator<T, void, undefin
   }
 }
 
-export const createEngines = async (options: EnginesOptions): Promise<Engines> => {
-  const { config, instance, clock, log } = options;
+export const createEngines = async (base: Base): Promise<Engines> => {
+  const { config, instance, clock, log } = base;
   const labels = { [LABEL.instance]: instance };
   const socketPath = config.dockerSocket;
   const runtime = createDockerRuntime({ socketPath, clock, log, installation: labels });
@@ -89,7 +81,7 @@ export const createEngines = async (options: EnginesOptions): Promise<Engines> =
       runtime,
       clock,
       log,
-      place: registryPlace(options, labels),
+      place: registryPlace(base, labels, await readHostRoutes()),
     }),
     proxy: createTraefikProxy({
       runtime,
@@ -110,7 +102,7 @@ export const createEngines = async (options: EnginesOptions): Promise<Engines> =
             },
       instanceLabels: labels,
       containerName: `berth-${instance}-proxy`,
-      proxySecret: options.proxySecret,
+      proxySecret: base.proxySecret,
     }),
     firewall: config.firewall
       ? createIptablesFirewall({
@@ -120,4 +112,17 @@ export const createEngines = async (options: EnginesOptions): Promise<Engines> =
         })
       : null,
   };
+};
+
+/** Allots the registry's network once; it stays the same from then on. */
+const allotRegistrySubnet = (meta: Meta, config: Config, hostRoutes: string[]): { subnet: string; gateway: string } => {
+  const known = meta.get('registry_subnet') !== undefined;
+  const allotted = allocateSubnet(config.networkPool, config.networkSize, known ? [] : hostRoutes);
+  if (allotted === undefined) {
+    throw new BerthError('QUOTA_EXCEEDED', `the pool ${config.networkPool} has no free network`, {
+      hint: 'set --network-pool to private addresses that this host does not use',
+    });
+  }
+  const subnet = meta.ensure('registry_subnet', () => allotted.subnet);
+  return { subnet, gateway: firstAddress(subnet) };
 };

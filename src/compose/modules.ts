@@ -1,0 +1,99 @@
+import type { Database } from 'bun:sqlite';
+import type { DeployDeps } from '#deploy/index';
+import { readHostRoutes } from '#engines/runtime/host-routes';
+import { allocateSubnet } from '#engines/runtime/subnets';
+import { createStreams } from '#http/streams';
+import { createEnv, openVault } from '#modules/env';
+import { createEvents } from '#modules/events';
+import { createServiceLogs } from '#modules/logs';
+import { createJournal, createOperations, createOperationStore, type Runner } from '#modules/operations';
+import { createProjects, createProjectStore } from '#modules/projects';
+import { createReleases, createReleaseStore } from '#modules/releases';
+import { createLiveness, createReadReplicas, createServices, createServiceStore } from '#modules/services';
+import { createTokens } from '#modules/tokens';
+import type { Base } from './base.ts';
+import type { Engines } from './engines.ts';
+
+export type Modules = ReturnType<typeof createModules>;
+
+/** Ties the modules together. `runner` is looked up when an operation is queued: it is made of them in its turn. */
+export const createModules = (base: Base, engines: Engines, runner: () => Runner | undefined) => {
+  const { config, clock, log, newId, db, meta, instance } = base;
+  const streams = createStreams(clock);
+  const events = createEvents({ db, clock, newId });
+  const tokens = createTokens({
+    db,
+    clock,
+    newId,
+    rateLimitPerMinute: config.rateLimitPerMinute,
+    emit: events.emit,
+    onRevoked: (tokenId) => streams.endToken(tokenId),
+  });
+  const stores = {
+    projects: createProjectStore(db),
+    services: createServiceStore(db),
+    releases: createReleaseStore(db),
+    operations: createOperationStore(db),
+  };
+  const journal = createJournal(stores.operations, clock, log);
+  const wake: Runner['wake'] = (id, reason) => runner()?.wake(id, reason);
+  const operations = createOperations({ store: stores.operations, journal, clock, newId, config, wake });
+  const requireExists = (project: string): void => void stores.projects.require(project);
+  const requireActive = (project: string): void => void stores.projects.requireActive(project);
+  const vault = openVault({ dataDir: config.dataDir, hasValues: () => hasEnv(db), log });
+  const guards = { requireActive, requireExists };
+  const env = createEnv({ db, clock, vault, events, operations, services: stores.services, ...guards });
+  const logs = createServiceLogs({ runtime: engines.runtime, clock, log, config, maskerFor: env.masker });
+  const liveness = createLiveness();
+  const services = createServices({
+    db,
+    config,
+    store: stores.services,
+    releases: stores.releases,
+    operations,
+    liveness,
+    readReplicas: createReadReplicas(engines.runtime, clock),
+    ...guards,
+  });
+  const releases = createReleases({ store: stores.releases, liveRelease: services.liveRelease });
+  const projects = createProjects({
+    db,
+    clock,
+    store: stores.projects,
+    events,
+    operations,
+    instance,
+    allocateSubnet: (used) => allocateSubnet(config.networkPool, config.networkSize, used),
+    foreignSubnets: async () =>
+      [...(await readHostRoutes()), ...(await engines.runtime.usedSubnets()), meta.get('registry_subnet') ?? []].flat(),
+    parts: {
+      services: services.views,
+      releases: releases.recent,
+      envKeys: env.names,
+      recentEvents: events.recent,
+      version: liveness.version,
+    },
+  });
+  const requireService = (project: string, service: string): void => void services.liveRelease(project, service);
+  return {
+    stores,
+    journal,
+    /** What the routes are made of. */
+    api: {
+      streams,
+      tokens,
+      projects,
+      services,
+      releases,
+      operations,
+      env,
+      events,
+      logs,
+      requireExists,
+      requireService,
+    },
+    deployDeps: { ...base, ...engines, ...stores, env, events, logs, liveness } satisfies DeployDeps,
+  };
+};
+
+const hasEnv = (db: Database): boolean => db.query('SELECT 1 FROM env LIMIT 1').get() !== null;
