@@ -90,7 +90,7 @@ test('the documentation page loads from this server alone', async () => {
   const page = await world.call('GET /v1/docs', { token: null });
   const policy = page.headers.get('content-security-policy') ?? '';
   expect(policy).toContain("default-src 'none'");
-  expect(policy).toContain("script-src 'self';");
+  expect(policy).toContain("script-src 'self'; style-src 'self';");
   expect(policy).toContain("connect-src 'self'");
   expect(policy).toContain("frame-ancestors 'none'");
   const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
