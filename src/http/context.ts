@@ -9,8 +9,6 @@ export interface RequestState {
   entry: RouteEntry;
   /** SHA-256 of the JSON body, once it was read. */
   bodyDigest?: string;
-  /** The client's address; the proxy's word counts only with the proxy's secret. */
-  address: () => string;
   streams: Streams;
   /** Logs what failed after the reply had begun. */
   onFault: (message: string, thrown: unknown) => void;
@@ -38,5 +36,3 @@ export const stateOf = (request: Request): RequestState => {
 
 /** Who asks, for which request, and whether anything may change. */
 export const ctxOf = (request: Request): Ctx => stateOf(request).ctx;
-
-export const clientAddress = (request: Request): string => stateOf(request).address();

@@ -79,7 +79,7 @@ const admit = (deps: GuardDeps, { request, match, session, requestId }: Admissio
   const { dryRun } = readFlags(entry, request);
   if (entry.mutates && !entry.meta.upload) checkLength(request);
   const ctx: Ctx = { actor, requestId, dryRun };
-  return { ctx, entry, address: () => deps.addressOf(request), streams: deps.streams, onFault: deps.onFault };
+  return { ctx, entry, streams: deps.streams, onFault: deps.onFault };
 };
 
 const authenticate = (deps: GuardDeps, request: Request): Session => {

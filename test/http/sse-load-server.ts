@@ -15,7 +15,6 @@ const follow = (request: Request): Response => {
   setState(request, {
     ctx: systemCtx('load'),
     entry: undefined as never,
-    address: () => 'load',
     streams,
     onFault: (message, thrown) => console.error(message, thrown),
   });
