@@ -2,9 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createCreateDeploy, createDeployEngine, startMaintenance } from '#deploy/index';
 import { createHttpMetrics, measured } from '#http/metrics';
-import { createServer, parseListen, type Listener, type Peer } from '#http/server';
+import { createServer, parseListen, type Peer } from '#http/server';
 import type { Config } from '#kernel/config';
-import { conflict } from '#kernel/errors';
 import { createRunner, type Runner } from '#modules/operations';
 import { createSystem } from '#modules/system';
 import { VERSION } from '#cli/version';
@@ -52,14 +51,12 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     version: VERSION,
   });
   const app = createApp({ ...base, ...api, peerOf: (request) => peerOf(request), createDeploy, http, system });
-  const listener = listen(config, () =>
-    createServer({
-      ...parseListen(config.listen),
-      fetch: measured(app.fetch, http),
-      streams: api.streams,
-      bindPeer: (learn) => (peerOf = learn),
-    }),
-  );
+  const listener = createServer({
+    ...parseListen(config.listen),
+    fetch: measured(app.fetch, http),
+    streams: api.streams,
+    bindPeer: (learn) => (peerOf = learn),
+  });
   // Only now, because a start that fails before would have minted a token that nobody saw.
   const firstToken = api.tokens.bootstrap();
   if (firstToken !== undefined && config.tokenFile !== '')
@@ -99,14 +96,3 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
 
 const buildSlots = (config: Config): number =>
   config.buildConcurrency > 0 ? config.buildConcurrency : Math.max(1, Math.floor(availableParallelism() / 2));
-
-const listen = (config: Config, open: () => Listener): Listener => {
-  try {
-    return open();
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-      throw conflict(`the address ${config.listen} is in use`, 'stop what listens there, or use another --listen');
-    }
-    throw error;
-  }
-};
