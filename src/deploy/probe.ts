@@ -54,19 +54,22 @@ const probeHttp = async (target: ProbeTarget, path: string, signal: AbortSignal)
   }
 };
 
-const FIRST_PAUSE_MS = 20;
+const SHORTEST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
 
-/** Probes from 20 ms up with back-off until it passes, or until `signal` aborts; then it returns the last failure. */
+/** The pause before the next attempt: an app is seen at most a tenth later than it is ready. */
+export const pauseAfter = (elapsedMs: number): number =>
+  Math.min(Math.max(elapsedMs / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
+
+/** Probes with growing pauses until it passes, or until `signal` aborts; then it returns the last failure. */
 export const probeUntil = async (target: ProbeTarget, clock: Clock, signal: AbortSignal): Promise<ProbeResult> => {
-  let pause = FIRST_PAUSE_MS;
+  const begun = clock.monotonic();
   let last: ProbeResult = { ok: false, reason: 'not probed yet' };
   while (!signal.aborted) {
     const result = await probeOnce(target, signal);
     if (result.ok) return result;
     if (!signal.aborted) last = result;
-    await clock.sleep(pause, signal);
-    pause = Math.min(pause * 1.3, LONGEST_PAUSE_MS);
+    await clock.sleep(pauseAfter(clock.monotonic() - begun), signal);
   }
   return last;
 };
