@@ -51,6 +51,7 @@ export const createGuard = (deps: GuardDeps): Guard => {
         'x-content-type-options': 'nosniff',
         'cache-control': 'no-store',
       };
+      if (request.url.startsWith('/')) throw noHost();
       const match = table.find(request.method === 'HEAD' ? 'GET' : request.method, path);
       if (match === undefined) return refuseUnknown(deps, table, context);
       const session = match.entry.meta.capability === 'public' ? undefined : authenticate(deps, request);
@@ -122,6 +123,10 @@ const wrongMethod = (method: string, methods: readonly string[]): BerthError =>
     hint: `use ${methods.join(' or ')}`,
     httpStatus: 405,
   });
+
+/** The runtime then gives the path alone as URL, in which the router finds other segments than the guard. */
+const noHost = (): BerthError =>
+  invalidInput('the Host header is missing or malformed', 'send the header "Host: <name of the server>"');
 
 const malformedPath = (): BerthError =>
   invalidInput('the path is not valid percent-encoded UTF-8', 'encode path segments as UTF-8, or use plain names');

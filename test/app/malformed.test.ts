@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { connect } from 'node:net';
 import { ErrorBodySchema } from '#kernel/schema';
 import { Value } from '@sinclair/typebox/value';
 import { addProject } from '#test/modules/support/rig.ts';
@@ -167,6 +168,32 @@ test('a host name cannot move the path that is checked', async () => {
     expect((await world.fetch(new Request(`http://${host}/v1/projects/shop`, { headers }))).status).toBe(200);
   }
 });
+
+test.each([
+  ['no Host header', 'HTTP/1.0\r\n'],
+  ['a Host header that is no host', 'HTTP/1.1\r\nHost: a"$(b) c\r\n'],
+])('a request with %s is INVALID_INPUT, whatever it asks for', async (_name, rest) => {
+  const world = createWorld();
+  const port = Number(new URL(world.listen().url).port);
+  for (const line of ['GET /skill.md', 'GET /v1/health', 'DELETE /v1/projects/shop', 'GET /nope']) {
+    const reply = await exchange(port, `${line} ${rest}Connection: close\r\n\r\n`);
+    expect(reply).toMatch(/^HTTP\/1\.1 400 /);
+    expect(reply).toContain('{"code":"INVALID_INPUT","message":"the Host header is missing or malformed"');
+  }
+  expect(world.rig.faults).toEqual([]);
+});
+
+/** Sends bytes as they are, and reads until the server closes. */
+const exchange = (port: number, text: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    let reply = '';
+    socket.on('data', (data) => {
+      reply += String(data);
+    });
+    socket.on('end', () => resolve(reply));
+    socket.on('error', reject);
+  });
 
 test('a fault of the server is logged with its request id, and told to nobody', async () => {
   const world = createWorld({ system: { runtime: { info: () => Promise.reject(new Error('x')) } } });
