@@ -72,8 +72,9 @@ export const tuneRoutes = (
       delete hooks.mapResponse;
     }
     if (!options.checkReplies) delete hooks.response;
-    if (typeof hooks.query === 'object' && hooks.query !== null && 'additionalProperties' in hooks.query) {
-      hooks.query = { ...hooks.query, additionalProperties: true };
+    // In place, because Elysia has copied the hooks' references by now.
+    if (typeof hooks.query === 'object' && hooks.query !== null) {
+      Object.assign(hooks.query, { additionalProperties: true });
     }
   }
 };

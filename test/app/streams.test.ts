@@ -115,6 +115,18 @@ test('an operation can be followed from any event on, without a gap or a repetit
   expect(late.at(-2)?.data.line).toBe('live');
 });
 
+test('every stream resumes from the query parameter last_event_id, as from the header', async () => {
+  const world = withProject();
+  for (let i = 0; i < 3; i += 1) emit(world);
+  const [, second] = await readSse(await world.fetch(world.request(`GET ${EVENTS}?follow=false`))).rest();
+  const path = `${EVENTS}?follow=false&last_event_id=${second?.id}`;
+  expect((await readSse(await world.fetch(world.request(`GET ${path}`))).rest()).length).toBe(1);
+  const logs = await world.fetch(world.request('GET /v1/projects/shop/services/web/logs?follow=false&last_event_id=1'));
+  expect(logs.status).toBe(200);
+  const bad = await world.call('GET /v1/projects/shop/services/web/logs?follow=false&last_event_id=x');
+  expect(bad.body.message).toContain('Last-Event-ID');
+});
+
 test.each(['-1', 'x', '1.5', '99999999999999999999'])('Last-Event-ID %p is INVALID_INPUT', async (last) => {
   const world = withProject();
   const answer = await world.call(`GET ${EVENTS}`, { headers: { 'last-event-id': last } });
