@@ -1,4 +1,4 @@
-import { chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import type { ContainerSpec, ContainerSummary, Runtime } from '#engines/runtime/port';
 import type { Clock } from '#kernel/clock';
 import { BerthError } from '#kernel/errors';
@@ -93,9 +93,12 @@ const makeDataDir = async ({ dir, user }: RegistryPlace): Promise<void> => {
 
 const writeConfig = async (dir: string): Promise<void> => {
   const file = `${configDir(dir)}/config.yml`;
-  await mkdir(configDir(dir), { recursive: true, mode: 0o755 });
+  await mkdir(configDir(dir), { recursive: true });
   const present = await readFile(file, 'utf8').catch(() => undefined);
-  if (present !== registryConfig()) await writeFile(file, registryConfig(), { mode: 0o644 });
+  if (present !== registryConfig()) await writeFile(file, registryConfig());
+  // The registry's user reads it, whatever umask berth was started with.
+  await chmod(configDir(dir), 0o755);
+  await chmod(file, 0o644);
 };
 
 /** Whether the container that is there serves, started if need be. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { readdir } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ARGUMENT, pushRedacted, pushWith, registryContract } from '#test/contracts/registry.ts';
 import { createRegistryApi, type Manifest } from '#engines/registry/api';
@@ -96,6 +96,18 @@ describe('the registry in Docker', () => {
     await changed.ensure();
     expect(await idOf()).not.toBe(first);
     expect(await changed.exists('shop/web', digest)).toBe(true);
+  });
+
+  test('starts for its own user under a strict umask of berth, too', async () => {
+    await docker(['rm', '-f', lab.place.name]);
+    await rm(join(lab.place.dir, 'config'), { recursive: true });
+    const before = process.umask(0o077);
+    try {
+      await lab.again().ensure();
+    } finally {
+      process.umask(before);
+    }
+    expect((await stat(join(lab.place.dir, 'config/config.yml'))).mode & 0o777).toBe(0o644);
   });
 
   test('comes back when it was stopped or killed, and a push brings it back by itself', async () => {
