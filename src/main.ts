@@ -24,7 +24,9 @@ const writer = (stream: NodeJS.WriteStream): Writer => ({
 });
 
 /** Whoever reads us may stop early (`berth logs | head`): that is no fault. */
-const endQuietly = (error: Error & { code?: string }): void => {
+const onStreamError = (error: Error & { code?: string }): void => {
+  // A server goes on without its log when the disk is full or the reader is gone.
+  if (serving) return;
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 };
@@ -45,8 +47,8 @@ const io: Io = {
   },
 };
 
-process.stdout.on('error', endQuietly);
-process.stderr.on('error', endQuietly);
+process.stdout.on('error', onStreamError);
+process.stderr.on('error', onStreamError);
 process.on('SIGINT', onSignal);
 process.on('SIGTERM', onSignal);
 

@@ -1,5 +1,5 @@
 import { serviceUrl, type Config } from '#kernel/config';
-import { BerthError } from '#kernel/errors';
+import { BerthError, isDiskFull, toBerthError } from '#kernel/errors';
 import type { Outcome } from '#modules/operations';
 import type { ReleaseRow } from '#modules/releases';
 import type { ServiceRow } from '#modules/services';
@@ -20,7 +20,7 @@ export const succeeded = (config: Config, service: ServiceRow, release: ReleaseR
 /** The rollout failed, and what served before serves on. */
 export const rolledBack = (service: ServiceRow, error: unknown): Outcome => ({
   phase: 'rolled_back',
-  error: error instanceof BerthError ? error : unknownFailure(error),
+  error: error instanceof BerthError || isDiskFull(error) ? toBerthError(error) : unknownFailure(error),
   result: { live_release: service.live_release },
 });
 

@@ -112,7 +112,8 @@ export const toBerthError = (thrown: unknown): BerthError => {
   });
 };
 
-const isDiskFull = (thrown: unknown): boolean =>
+/** Whether a write failed because no space is left. */
+export const isDiskFull = (thrown: unknown): boolean =>
   thrown instanceof Error && ('code' in thrown ? thrown.code === 'ENOSPC' || thrown.code === 'SQLITE_FULL' : false);
 
 /** The message of whatever was thrown, for logs. */

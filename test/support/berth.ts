@@ -119,10 +119,12 @@ export class Berth {
     return this.#process !== undefined && this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+  /** Returns the exit code. */
+  async stop(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<number | undefined> {
     this.#process?.kill(signal);
-    await this.#process?.exited;
+    const code = await this.#process?.exited;
     this.#process = undefined;
+    return code;
   }
 
   async api(path: string, options: ApiOptions = {}): Promise<Reply> {

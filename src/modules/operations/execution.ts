@@ -46,7 +46,12 @@ const MAX_ATTEMPTS = 3;
 /** Between attempts to record an end that could not be written, because the disk is full, say. */
 const RECORD_PAUSE_MS = 1000;
 
-export interface ExecutionDeps {
+export interface ExecutionDeps extends RunnerDeps {
+  /** Aborts when berth itself stops. */
+  stopping: AbortSignal;
+}
+
+export interface RunnerDeps {
   store: OperationStore;
   journal: Journal;
   clock: Clock;
@@ -67,40 +72,51 @@ export interface Execution {
 export const createExecution = (deps: ExecutionDeps): Execution => {
   const { store, journal, clock, log } = deps;
 
+  /** The cause of a fault of berth's own is for the server log, not for the caller. */
+  const logFault = (row: OperationRow, error: BerthError | null): void => {
+    if (error?.kind === 'INTERNAL_ERROR') log.error('an operation failed', error.cause ?? error, { operation: row.id });
+  };
+
   const attempt = async (row: OperationRow, signal: AbortSignal): Promise<Outcome | undefined> => {
     try {
       if (signal.aborted) throw signal.reason;
       if (row.attempt >= MAX_ATTEMPTS) throw interrupted(row.attempt);
       store.start(row.id, clock.now());
-      return await deps.execute(toRun(deps, row, signal));
+      const outcome = await deps.execute(toRun(deps, row, signal));
+      logFault(row, outcome.error);
+      return outcome;
     } catch (error) {
       if (signal.reason === STOPPING) return undefined;
       const cause = signal.aborted && signal.reason instanceof BerthError ? signal.reason : toBerthError(error);
-      if (cause.kind === 'INTERNAL_ERROR')
-        log.error('an operation failed', cause.cause ?? cause, { operation: row.id });
+      logFault(row, cause);
       return { phase: 'failed', error: cause, result: null };
     }
   };
 
-  const record = (row: OperationRow, outcome: Outcome): void => {
+  const endSteps = (row: OperationRow, outcome: Outcome): (() => void)[] => {
     const error: ErrorBody | null = outcome.error?.toBody() ?? null;
     const status = error === null ? 'succeeded' : 'failed';
-    journal.phase(row.id, outcome.phase, error?.message ?? 'done');
-    store.finish(row.id, { status, phase: outcome.phase, error, result: outcome.result, at: clock.now() });
-    deps.onFinished(row, outcome);
-    journal.done(row.id, { status, error, result: outcome.result });
+    const { phase, result } = outcome;
+    return [
+      () => journal.phase(row.id, phase, error?.message ?? 'done'),
+      () => store.finish(row.id, { status, phase, error, result, at: clock.now() }),
+      () => deps.onFinished(row, outcome),
+      () => journal.done(row.id, { status, error, result }),
+    ];
   };
 
+  /** Each step until it is written, and none twice. The signal may have aborted long ago, so it cannot end the pause. */
   const recordUntilWritten = async (row: OperationRow, outcome: Outcome, signal: AbortSignal): Promise<void> => {
-    for (;;) {
+    const steps = endSteps(row, outcome);
+    while (steps.length > 0) {
       try {
-        record(row, outcome);
-        return;
+        steps[0]?.();
+        steps.shift();
       } catch (error) {
         log.error('cannot record the end of an operation; trying again', error, { operation: row.id });
+        await clock.sleep(RECORD_PAUSE_MS, deps.stopping);
+        if (deps.stopping.aborted || signal.reason === STOPPING) return;
       }
-      await clock.sleep(RECORD_PAUSE_MS, signal);
-      if (signal.reason === STOPPING) return;
     }
   };
 
@@ -109,7 +125,9 @@ export const createExecution = (deps: ExecutionDeps): Execution => {
       const outcome = await attempt(row, signal);
       if (outcome !== undefined) await recordUntilWritten(row, outcome, signal);
     },
-    end: (row, error) => record(row, { phase: 'failed', error, result: null }),
+    end: (row, error) => {
+      for (const step of endSteps(row, { phase: 'failed', error, result: null })) step();
+    },
   };
 };
 

@@ -63,12 +63,23 @@ export const createJournal = (store: OperationStore, clock: Clock, log: Log): Jo
       }
     }, delayMs);
   };
+  /** An event that its caller is told could not be written must not turn up later: the caller tries again. */
+  const writeOrTakeBack = (id: string, stream: Stream): void => {
+    try {
+      flushOne(id, stream);
+    } catch (error) {
+      stream.pending.pop();
+      stream.seq -= 1;
+      flushLater(RETRY_MS);
+      throw error;
+    }
+  };
   const append = (id: string, make: (seq: number) => OperationEvent, urgent: boolean): void => {
     const stream = streamOf(id);
     stream.seq += 1;
     const event = make(stream.seq);
     stream.pending.push(event);
-    if (urgent) flushOne(id, stream);
+    if (urgent) writeOrTakeBack(id, stream);
     else flushLater(FLUSH_MS);
     for (const listener of listeners.get(id) ?? []) listener(event);
   };

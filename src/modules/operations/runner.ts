@@ -1,5 +1,5 @@
 import { BerthError } from '#kernel/errors';
-import { createExecution, STOPPING, type ExecutionDeps } from './execution.ts';
+import { createExecution, STOPPING, type RunnerDeps } from './execution.ts';
 import type { OperationRow } from './store.ts';
 
 export interface Runner {
@@ -16,11 +16,11 @@ export interface Runner {
  * Runs operations. Those of one service go one after the other, in order of their ids; one on a whole project waits for all
  * of the project's, and holds back those behind it.
  */
-export const createRunner = (deps: ExecutionDeps): Runner => {
+export const createRunner = (deps: RunnerDeps): Runner => {
   const { store, journal } = deps;
-  const execution = createExecution(deps);
+  const stopping = new AbortController();
+  const execution = createExecution({ ...deps, stopping: stopping.signal });
   const active = new Map<string, { abort: AbortController; done: Promise<void> }>();
-  let stopping = false;
   let started = false;
 
   const start = (row: OperationRow): void => {
@@ -35,7 +35,7 @@ export const createRunner = (deps: ExecutionDeps): Runner => {
   };
 
   const schedule = (): void => {
-    if (stopping || !started) return;
+    if (stopping.signal.aborted || !started) return;
     const open = store.open();
     for (const [index, row] of open.entries()) {
       if (!active.has(row.id) && !open.slice(0, index).some((earlier) => holdsBack(earlier, row))) start(row);
@@ -59,7 +59,7 @@ export const createRunner = (deps: ExecutionDeps): Runner => {
       schedule();
     },
     stop: async () => {
-      stopping = true;
+      stopping.abort(STOPPING);
       for (const { abort } of active.values()) abort.abort(STOPPING);
       await Promise.all([...active.values()].map(({ done }) => done));
       journal.flush();

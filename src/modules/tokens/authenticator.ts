@@ -34,8 +34,13 @@ export const createAuthenticator = (store: TokenStore, clock: Clock, perMinute: 
     if (timer !== undefined) clearTimeout(timer);
     timer = undefined;
     if (used.size === 0) return;
-    store.touch(used);
-    used.clear();
+    try {
+      store.touch(used);
+      used.clear();
+    } catch {
+      // The disk may be full. Nobody waits for this, and what fails for them they are told: it is tried again.
+      timer = setTimeout(flush, FLUSH_MS).unref();
+    }
   };
   const load = (id: string): Known | undefined => {
     const row = store.get(id);

@@ -201,6 +201,21 @@ describe('a stop of the server', () => {
   });
 });
 
+test('the end of a canceled operation that cannot be written waits between its tries, and lets berth stop', async () => {
+  const operation = enqueue('shop', 'web');
+  await until(() => held.has(operation.operation_id));
+  failToFinish = Number.POSITIVE_INFINITY;
+  operations.cancel(ctx, operation.operation_id);
+  const begun = performance.now();
+  // A loop without a pause would never let this timer fire.
+  await Bun.sleep(20);
+  expect(performance.now() - begun).toBeLessThan(1000);
+  await runner.stop();
+  expect(statusOf(operation)).toBe('running');
+  const phases = operations.eventsAfter(operation.operation_id, 0).filter((event) => event.kind === 'phase');
+  expect(phases.map((event) => event.data.phase)).toEqual(['queued', 'failed']);
+});
+
 test('an end that cannot be written is tried again until it is', async () => {
   failToFinish = 3;
   const operation = enqueue('shop', 'web');
