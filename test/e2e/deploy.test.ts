@@ -28,7 +28,7 @@ describe('a deploy', () => {
     expect(await berth.appText('shop', 'web')).toBe('one');
     const stream = await berth.api(operation.stream_url);
     const phases = [...String(stream.body).matchAll(/"phase":"(\w+)"/g)].map((match) => match[1]);
-    expect(phases).toEqual(['building', 'pushing', 'rolling_out', 'healthy']);
+    expect(phases).toEqual(['queued', 'building', 'pushing', 'rolling_out', 'healthy']);
     expect(String(stream.body)).toContain('event: done');
   }, 120_000);
 

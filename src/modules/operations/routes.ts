@@ -5,7 +5,7 @@ import { ctxOf } from '#http/context';
 import { listParams, listReply, pageOf } from '#http/list';
 import { route } from '#http/route';
 import { encodeFrame, lastEventSeq, replayThenFollow, sseResponse } from '#http/sse';
-import { listOf, Name, oneOf } from '#kernel/schema';
+import { DryRunSchema, listOf, Name, oneOf, type DryRun } from '#kernel/schema';
 import { requireProject } from '#kernel/scope';
 import { OPERATION_KINDS, OPERATION_STATUSES, OperationSchema, type Operation, type OperationEvent } from './model.ts';
 import type { Operations } from './service.ts';
@@ -34,6 +34,7 @@ export const operationsRoutes = ({ operations }: OperationRoutesDeps) =>
         capability: 'read',
         tag: 'operations',
         summary: 'List operations, newest first',
+        errors: ['NOT_FOUND'],
       }),
     })
     .get('/v1/operations/:id', ({ request, params }) => operations.require(ctxOf(request), params.id), {
@@ -64,13 +65,14 @@ export const operationsRoutes = ({ operations }: OperationRoutesDeps) =>
       ({ request, params }) => cancelOperation(operations, ctxOf(request), params.id),
       {
         params: OperationPath,
-        response: { 200: OperationSchema },
+        response: { 200: Type.Union([OperationSchema, DryRunSchema]) },
         ...route({
           operationId: 'cancelOperation',
           capability: 'deploy',
           tag: 'operations',
           summary: 'Cancel a queued or running operation',
           errors: ['NOT_FOUND', 'CONFLICT'],
+          dryRun: true,
         }),
       },
     );
@@ -107,7 +109,7 @@ const eventsOrEnd = (operations: Operations, id: string, seq: number): Operation
   return [{ seq: seq + 1, kind: 'done', data: { status, error, result } }];
 };
 
-const cancelOperation = (operations: Operations, ctx: Ctx, id: string): Operation => {
+const cancelOperation = (operations: Operations, ctx: Ctx, id: string): Operation | DryRun => {
   operations.require(ctx, id);
   return operations.cancel(ctx, id);
 };

@@ -1,10 +1,10 @@
-import type { Clock } from '#kernel/clock';
+import { isoTime, type Clock } from '#kernel/clock';
 import type { Config } from '#kernel/config';
 import { serviceUrl } from '#kernel/config';
 import type { Ctx } from '#kernel/ctx';
 import { conflict, notFound } from '#kernel/errors';
 import type { NewId } from '#kernel/ids';
-import type { Page } from '#kernel/schema';
+import { dryRun, type DryRun, type Page } from '#kernel/schema';
 import { inScope } from '#kernel/scope';
 import type { Journal } from './journal.ts';
 import type { Accepted, Operation, OperationEvent, OperationKind } from './model.ts';
@@ -27,7 +27,9 @@ export interface Operations {
   require(ctx: Ctx, id: string): Operation;
   list(filter: OperationFilter, page: Page): Operation[];
   /** CONFLICT when it has finished. */
-  cancel(ctx: Ctx, id: string): Operation;
+  cancel(ctx: Ctx, id: string): Operation | DryRun;
+  /** Queued and running changes of what is about to be deleted: the whole project, or one service. Not deletions. */
+  openChanges(project: string, service?: string): string[];
   eventsAfter(id: string, seq: number): OperationEvent[];
   subscribe(id: string, listener: (event: OperationEvent) => void): () => void;
   /** Whether something is queued or running for the service. */
@@ -67,7 +69,9 @@ export const createOperations = (deps: OperationsDeps): Operations => {
     view,
     enqueue: (ctx, request) => {
       const row = newRow(newId('op'), request, ctx, clock.now());
+      const ahead = store.openOf(row.project).filter((open) => touches(open, row.service)).length;
       store.insert(row);
+      store.appendEvents(row.id, [queuedEvent(row, ahead)]);
       queueMicrotask(() => deps.wake(row.id, 'queued'));
       return view(row);
     },
@@ -80,15 +84,31 @@ export const createOperations = (deps: OperationsDeps): Operations => {
           'only queued and running operations can be canceled',
         );
       }
+      if (ctx.dryRun) return dryRun(`cancel operation ${id}`, [{ action: 'cancel', resource: 'operation', name: id }]);
       store.requestCancel(id);
       journal.log(id, 'berth', `cancel requested by ${ctx.actor.principal}`);
       deps.wake(id, 'canceled');
       return get(id) ?? operation;
     },
+    openChanges: (project, service) =>
+      store
+        .openOf(project)
+        .filter((row) => !row.kind.endsWith('.delete') && (service === undefined || row.service === service))
+        .map((row) => row.id),
     eventsAfter: (id, seq) => journal.eventsAfter(id, seq),
     subscribe: (id, listener) => journal.subscribe(id, listener),
-    busy: (project, service) => store.openOf(project).some((row) => row.service === service || row.service === null),
+    busy: (project, service) => store.openOf(project).some((row) => touches(row, service)),
   };
+};
+
+/** Whether `open` must end before an operation on `service`, null for one on the whole project, may begin. */
+const touches = (open: OperationRow, service: string | null): boolean =>
+  open.service === null || service === null || open.service === service;
+
+/** The first event of every stream, so that whoever follows a waiting operation sees that it waits. */
+const queuedEvent = (row: OperationRow, ahead: number): OperationEvent => {
+  const message = ahead === 0 ? 'accepted' : `accepted; operations to wait for: ${ahead}`;
+  return { seq: 1, kind: 'phase', data: { seq: 1, ts: isoTime(row.created_at), phase: 'queued', message } };
 };
 
 const newRow = (id: string, request: EnqueueRequest, ctx: Ctx, now: number): OperationRow => ({

@@ -90,15 +90,18 @@ export const createProjects = (deps: ProjectsDeps): Projects => {
     deleteProject: (ctx, name) => {
       requireProject(ctx.actor, name);
       const row = store.require(name);
-      if (ctx.dryRun) return deletionPlan(name, tree.serviceNames(name));
-      return db
+      const open = operations.openChanges(name);
+      if (ctx.dryRun) return deletionPlan(name, tree.serviceNames(name), open);
+      const deletion = db
         .transaction(() => {
-          const open = row.state === 'deleting' ? openDeletion(name) : undefined;
-          if (open !== undefined) return open;
+          const begun = row.state === 'deleting' ? openDeletion(name) : undefined;
+          if (begun !== undefined) return begun;
           store.setState(name, 'deleting');
           return accepted(operations.enqueue(ctx, { kind: 'project.delete', project: name, service: null, input: {} }));
         })
         .immediate();
+      for (const id of open) operations.cancel(ctx, id);
+      return deletion;
     },
   };
 };
@@ -117,8 +120,9 @@ const poolExhausted = (count: number): BerthError =>
 
 const noChange = (name: string): DryRun => dryRun(`project ${name} exists already: nothing to do`, []);
 
-const deletionPlan = (name: string, services: readonly string[]): DryRun =>
+const deletionPlan = (name: string, services: readonly string[], open: readonly string[]): DryRun =>
   dryRun(`delete project ${name} with ${services.length} services, their releases and logs, and its environment`, [
+    ...open.map((id) => ({ action: 'cancel', resource: 'operation', name: id })),
     ...services.map((service) => ({ action: 'delete', resource: 'service', name: service })),
     { action: 'delete', resource: 'project', name },
   ]);

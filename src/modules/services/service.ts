@@ -124,8 +124,11 @@ export const createServices = (deps: ServicesDeps): Services => {
       requireProject(ctx.actor, path.project);
       deps.requireActive(path.project);
       const row = requireRow(path);
-      if (ctx.dryRun) return deletionPlan(row);
-      return openOf(path, 'service.delete') ?? enqueue(ctx, row, 'service.delete', {});
+      const open = operations.openChanges(path.project, path.service);
+      if (ctx.dryRun) return deletionPlan(row, open);
+      const deletion = openOf(path, 'service.delete') ?? enqueue(ctx, row, 'service.delete', {});
+      for (const id of open) operations.cancel(ctx, id);
+      return deletion;
     },
     views: (project) => store.list(project).map(view),
     liveRelease: (project, service) => requireRow({ project, service }).live_release,
@@ -168,7 +171,8 @@ const scalePlan = (row: ServiceRow, changes: Partial<Settings>): DryRun => {
 const rollbackTarget = ({ releases }: ServicesDeps, row: ServiceRow, wanted: string | undefined): string => {
   const target = wanted ?? row.previous_release;
   if (target === null) {
-    throw conflict(`service "${row.name}" has nothing to roll back to`, `deploy it first; ${releasesHint(row)}`);
+    const again = row.live_release === null ? 'deploy it first' : 'deploy another release first, or name one';
+    throw conflict(`service "${row.name}" has nothing to roll back to`, `${again}; ${releasesHint(row)}`);
   }
   if (releases.get(row.project, row.name, target) === undefined) {
     throw notFound(`service "${row.name}" has no release "${target}"`, releasesHint(row));
@@ -208,7 +212,8 @@ const restartPlan = (row: ServiceRow): DryRun =>
     { action: 'restart', resource: 'service', name: row.name, replicas: row.replicas },
   ]);
 
-const deletionPlan = (row: ServiceRow): DryRun =>
+const deletionPlan = (row: ServiceRow, open: readonly string[]): DryRun =>
   dryRun(`delete service ${row.name} with its replicas, releases and logs`, [
+    ...open.map((id) => ({ action: 'cancel', resource: 'operation', name: id })),
     { action: 'delete', resource: 'service', name: row.name },
   ]);

@@ -66,16 +66,17 @@ describe('streamOperation', () => {
     const { rig, id } = setUp();
     rig.journal.log(id, 'build', 'one');
     const stream = readSse(await request(rig, `GET /v1/operations/${id}/stream`));
-    expect(await stream.take(1)).toMatchObject([
-      { id: '1', event: 'log', data: { seq: 1, source: 'build', line: 'one' } },
+    expect(await stream.take(2)).toMatchObject([
+      { id: '1', event: 'phase', data: { seq: 1, phase: 'queued' } },
+      { id: '2', event: 'log', data: { seq: 2, source: 'build', line: 'one' } },
     ]);
     rig.journal.phase(id, 'building', 'building');
     rig.journal.log(id, 'build', 'two');
     end(rig, id);
     expect(await stream.rest()).toMatchObject([
-      { id: '2', event: 'phase', data: { phase: 'building' } },
-      { id: '3', event: 'log', data: { line: 'two' } },
-      { id: '4', event: 'done', data: { status: 'succeeded', error: null, result: null } },
+      { id: '3', event: 'phase', data: { phase: 'building' } },
+      { id: '4', event: 'log', data: { line: 'two' } },
+      { id: '5', event: 'done', data: { status: 'succeeded', error: null, result: null } },
     ]);
   });
 
@@ -89,19 +90,31 @@ describe('streamOperation', () => {
           await request(rig, `GET /v1/operations/${id}/stream`, { headers: { 'last-event-id': seq } }),
         ).rest()
       ).map((event) => event.event);
-    expect(await from('0')).toEqual(['log', 'done']);
-    expect(await from('1')).toEqual(['done']);
+    expect(await from('0')).toEqual(['phase', 'log', 'done']);
     expect(await from('2')).toEqual(['done']);
+    expect(await from('3')).toEqual(['done']);
     expect((await call(rig, `GET /v1/operations/${id}/stream`, { headers: { 'last-event-id': 'x' } })).body.code).toBe(
       'INVALID_INPUT',
     );
+  });
+
+  test('says from its first event on that an operation waits, and for how many', async () => {
+    const { rig, id } = setUp();
+    const { project } = rig.operations.get(id) ?? { project: '' };
+    const enqueue = (service: string | null) =>
+      rig.operations.enqueue(ctx(), { kind: 'restart', project, service, input: {} }).operation_id;
+    const message = (of: string) => rig.operations.eventsAfter(of, 0).map((event) => event.data);
+    expect(message(id)).toMatchObject([{ phase: 'queued', message: 'accepted' }]);
+    const other = enqueue('another');
+    expect(message(other)).toMatchObject([{ seq: 1, phase: 'queued', message: 'accepted' }]);
+    expect(message(enqueue(null))).toMatchObject([{ message: 'accepted; operations to wait for: 2' }]);
   });
 
   test('a reader that leaves is forgotten', async () => {
     const { rig, id } = setUp();
     const stream = readSse(await request(rig, `GET /v1/operations/${id}/stream`));
     rig.journal.log(id, 'build', 'one');
-    await stream.take(1);
+    await stream.take(2);
     expect(rig.streams.size).toBe(1);
     await stream.cancel();
     expect(rig.streams.size).toBe(0);
@@ -113,12 +126,19 @@ describe('cancelOperation', () => {
     const { rig, id } = setUp();
     addToken(rig, 'reader', ['read']);
     expect((await call(rig, `POST /v1/operations/${id}/cancel`, { token: 'reader' })).status).toBe(403);
+    expect((await call(rig, `POST /v1/operations/${id}/cancel?dry_run=true`, { token: 'reader' })).status).toBe(403);
+    expect((await call(rig, `POST /v1/operations/${id}/cancel?dry_run=true`)).body.plan.changes).toEqual([
+      { action: 'cancel', resource: 'operation', name: id },
+    ]);
+    expect(rig.operationStore.get(id)?.cancel_requested).toBe(0);
     expect((await call(rig, `POST /v1/operations/${id}/cancel`)).status).toBe(200);
     expect(rig.operationStore.get(id)?.cancel_requested).toBe(1);
     finish(rig, id);
-    expect(await call(rig, `POST /v1/operations/${id}/cancel`)).toMatchObject({
-      status: 409,
-      body: { code: 'CONFLICT' },
-    });
+    for (const query of ['', '?dry_run=true']) {
+      expect(await call(rig, `POST /v1/operations/${id}/cancel${query}`)).toMatchObject({
+        status: 409,
+        body: { code: 'CONFLICT' },
+      });
+    }
   });
 });

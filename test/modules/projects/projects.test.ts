@@ -196,6 +196,22 @@ describe('deleteProject', () => {
     expect(second.body.operation_id).not.toBe(first.body.operation_id);
   });
 
+  test('cancels what is queued or running in the project, and lets nothing else go', async () => {
+    const rig = createRig();
+    addProject(rig, 'shop');
+    addProject(rig, 'other');
+    for (const project of ['shop', 'other']) addService(rig, project, 'web', { live_release: 'rel_1' });
+    const restart = async (project: string): Promise<string> =>
+      (await call(rig, `POST /v1/projects/${project}/services/web/restart`)).body.operation_id;
+    const [waiting, elsewhere] = [await restart('shop'), await restart('other')];
+    const plan = (await call(rig, 'DELETE /v1/projects/shop?dry_run=true')).body.plan;
+    expect(plan.changes).toContainEqual({ action: 'cancel', resource: 'operation', name: waiting });
+    expect(rig.operationStore.get(waiting)?.cancel_requested).toBe(0);
+    const { body } = await call(rig, 'DELETE /v1/projects/shop?confirm=true');
+    const canceled = [waiting, elsewhere, body.operation_id].map((id) => rig.operationStore.get(id)?.cancel_requested);
+    expect(canceled).toEqual([1, 0, 0]);
+  });
+
   test('a dry run lists what would go, and deletes nothing', async () => {
     const rig = createRig();
     addProject(rig, 'shop');

@@ -286,4 +286,17 @@ describe('deleteService', () => {
     finish(rig, first.body.operation_id, 'failed');
     expect((await call(rig, `PATCH ${WEB}`, { body: { replicas: 2 } })).status).toBe(202);
   });
+
+  test('cancels the changes of this service that are open, and no others', async () => {
+    const rig = setUp();
+    addService(rig, 'shop', 'api', { live_release: 'rel_1' });
+    const restart = async (service: string): Promise<string> =>
+      (await call(rig, `POST /v1/projects/shop/services/${service}/restart`)).body.operation_id;
+    const [own, others] = [await restart('web'), await restart('api')];
+    const dry = await call(rig, `DELETE ${WEB}?dry_run=true`);
+    expect(dry.body.plan.changes).toContainEqual({ action: 'cancel', resource: 'operation', name: own });
+    const { body } = await call(rig, `DELETE ${WEB}?confirm=true`);
+    const canceled = [own, others, body.operation_id].map((id) => rig.operationStore.get(id)?.cancel_requested);
+    expect(canceled).toEqual([1, 0, 0]);
+  });
 });
