@@ -57,6 +57,16 @@ const complaintsAbout = (schema: object, value: unknown): string => {
   return ajv.validate(JSON.parse(text) as object, value) ? '' : ajv.errorsText();
 };
 
+test('every operation that changes something takes dry_run and an Idempotency-Key; every list takes limit and cursor', () => {
+  for (const { what, operation } of operations) {
+    const names = operation.parameters.map((parameter) => parameter.name);
+    if (!what.startsWith('GET '))
+      expect({ what, names }).toMatchObject({ names: expect.arrayContaining(['dry_run', 'Idempotency-Key']) });
+    if (operation.operationId.startsWith('list'))
+      expect({ what, names }).toMatchObject({ names: expect.arrayContaining(['limit', 'cursor']) });
+  }
+});
+
 test('the document is valid OpenAPI 3.1', async () => {
   const result = await new Validator().validate(structuredClone(document));
   expect(result.errors ?? []).toEqual([]);

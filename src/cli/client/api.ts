@@ -4,7 +4,7 @@ import type { Accepted, Operation } from '#modules/operations';
 import type { Project, ProjectTree } from '#modules/projects';
 import type { Release } from '#modules/releases';
 import type { Service, ServiceDetail, Settings } from '#modules/services';
-import type { SetEnv } from '#modules/env';
+import type { EnvEntry, SetEnv } from '#modules/env';
 import type { Token } from '#modules/tokens';
 import { createHttp, type HttpOptions, type RequestOptions } from './http.ts';
 import { followStream, type StreamEvent, type StreamOptions } from './stream.ts';
@@ -65,11 +65,8 @@ export const createApi = (options: HttpOptions) => {
 
     setEnv: (of: string, values: Record<string, string | null>) =>
       http.json<SetEnv>('PUT', project(of, 'env'), { json: values }),
-    listEnv: (of: string) =>
-      http.json<{ names: string[]; env: { name: string; updated_at: string; updated_by: string }[] }>(
-        'GET',
-        project(of, 'env'),
-      ),
+    listEnv: (of: string, page: Paging) =>
+      http.json<List<'env', EnvEntry> & { names: string[] }>('GET', project(of, 'env'), { query: { ...page } }),
 
     listOperations: (
       query: Paging & { project?: string | undefined; service?: string | undefined; status?: string | undefined },

@@ -7,7 +7,7 @@ import { parseDotenv } from '../dotenv.ts';
 import { usageError } from '../failure.ts';
 import { followOperation } from '../follow.ts';
 import { age } from '../output/format.ts';
-import { DETACH } from './flags.ts';
+import { DETACH, DRY_RUN, PAGING } from './flags.ts';
 
 const set = defineCommand({
   name: 'set',
@@ -24,6 +24,7 @@ const set = defineCommand({
   args: { pairs: { summary: 'NAME=value', variadic: true, optional: true } },
   flags: {
     ...DETACH,
+    ...DRY_RUN,
     file: {
       type: 'string',
       short: 'f',
@@ -47,7 +48,7 @@ const unset = defineCommand({
   examples: [{ line: 'berth env unset LOG_LEVEL', says: 'one variable' }],
   scope: 'project',
   args: { names: { summary: 'names to remove', variadic: true } },
-  flags: DETACH,
+  flags: { ...DETACH, ...DRY_RUN },
   run: (context, { args, flags }) =>
     apply(context, Object.fromEntries(args.names.map((name) => [checkName(name), null])), flags.detach),
 });
@@ -58,9 +59,9 @@ const ls = defineCommand({
   examples: [{ line: 'berth env ls -p shop', says: 'names, and who set them when' }],
   scope: 'project',
   args: {},
-  flags: {},
-  run: async (context) => {
-    const reply = await (await context.api()).listEnv(await context.project());
+  flags: PAGING,
+  run: async (context, { flags }) => {
+    const reply = await (await context.api()).listEnv(await context.project(), flags);
     context.out.list(reply, reply.env, {
       columns: [
         { title: 'NAME', value: (row) => row.name },

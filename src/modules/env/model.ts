@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox';
+import { listOf, Timestamp } from '#kernel/schema';
 import { AcceptedSchema } from '#modules/operations';
 
 type EnvMap = Record<string, string | null>;
@@ -22,11 +23,12 @@ export const SetEnvReply = Type.Object({
   }),
 });
 
-export const ListEnvReply = Type.Object({
-  names: Type.Array(Type.String()),
-  env: Type.Array(Type.Object({ name: Type.String(), updated_at: Type.String(), updated_by: Type.String() })),
-  next_cursor: Type.Null(),
-});
+const EnvEntry = Type.Object({ name: Type.String(), updated_at: Timestamp, updated_by: Type.String() });
+
+export const ListEnvReply = Type.Composite([
+  Type.Object({ names: Type.Array(Type.String()) }),
+  listOf('env', EnvEntry),
+]);
 
 export type SetEnv = Static<typeof SetEnvReply>;
-export type ListEnv = Static<typeof ListEnvReply>;
+export type EnvEntry = Static<typeof EnvEntry>;

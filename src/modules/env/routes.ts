@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { ctxOf } from '#http/context';
+import { ListQuery, listReply, pageOf } from '#http/list';
 import { route } from '#http/route';
+import type { Ctx } from '#kernel/ctx';
 import { DryRunSchema, Name } from '#kernel/schema';
 import { ListEnvReply, SetEnvBody, SetEnvReply } from './model.ts';
 import type { Env } from './service.ts';
@@ -24,8 +26,9 @@ export const envRoutes = ({ env }: { env: Env }) =>
         dryRun: true,
       }),
     })
-    .get('/v1/projects/:project/env', ({ request, params }) => env.listEnv(ctxOf(request), params.project), {
+    .get('/v1/projects/:project/env', ({ request, params, query }) => listEnv(env, ctxOf(request), params, query), {
       params: ProjectPath,
+      query: ListQuery,
       response: { 200: ListEnvReply },
       ...route({
         operationId: 'listEnv',
@@ -35,3 +38,10 @@ export const envRoutes = ({ env }: { env: Env }) =>
         errors: ['NOT_FOUND'],
       }),
     });
+
+/** The names once more by themselves: they are all that most callers want. */
+const listEnv = (env: Env, ctx: Ctx, { project }: { project: string }, query: typeof ListQuery.static) => {
+  const page = pageOf(query);
+  const reply = listReply('env', env.listEnv(ctx, project, page), (entry) => entry.name, page);
+  return { names: reply.env.map((entry) => entry.name), ...reply };
+};

@@ -3,12 +3,12 @@ import type { Clock } from '#kernel/clock';
 import { isoTime } from '#kernel/clock';
 import type { Ctx } from '#kernel/ctx';
 import { createMasker, type Masker } from '#kernel/mask';
-import { dryRun, type DryRun } from '#kernel/schema';
+import { dryRun, type DryRun, type Page } from '#kernel/schema';
 import { requireProject } from '#kernel/scope';
 import type { Events } from '#modules/events';
 import { accepted, type Operation, type Operations } from '#modules/operations';
 import type { ServiceRow } from '#modules/services';
-import type { ListEnv, SetEnv } from './model.ts';
+import type { EnvEntry, SetEnv } from './model.ts';
 import { worthMasking } from './secrets.ts';
 import { createEnvStore, type EnvStore } from './store.ts';
 import { parseEnvBody, requireFits, type EnvChanges } from './validate.ts';
@@ -17,7 +17,8 @@ import type { Vault } from './vault.ts';
 /** The verbs on a project's environment. */
 export interface Env {
   setEnv(ctx: Ctx, project: string, body: unknown): SetEnv | DryRun;
-  listEnv(ctx: Ctx, project: string): ListEnv;
+  /** At most `page.limit + 1` in the order of their names. */
+  listEnv(ctx: Ctx, project: string, page: Page): EnvEntry[];
   names(project: string): string[];
   /** The values in clear, for containers and builds. */
   resolve(project: string): Record<string, string>;
@@ -92,13 +93,12 @@ export const createEnv = (deps: EnvDeps): Env => {
       if (changed) secrets.retire(project, before.values());
       return reply(after, difference, restarts);
     },
-    listEnv: (ctx, project) => {
+    listEnv: (ctx, project, page) => {
       requireProject(ctx.actor, project);
       deps.requireExists(project);
-      const env = store
-        .list(project)
+      return store
+        .page(project, page)
         .map((row) => ({ name: row.name, updated_at: isoTime(row.updated_at), updated_by: row.updated_by }));
-      return { names: env.map(({ name }) => name), env, next_cursor: null };
     },
     names: (project) => store.names(project),
     resolve: (project) => Object.fromEntries(read(deps.vault, store, project)),

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import type { Page } from '#kernel/schema';
 
 export interface EnvRow {
   project: string;
@@ -11,6 +12,8 @@ export interface EnvRow {
 export interface EnvStore {
   /** Ordered by name. */
   list(project: string): EnvRow[];
+  /** Ordered by name, at most `limit + 1`. */
+  page(project: string, page: Page): EnvRow[];
   names(project: string): string[];
   set(row: EnvRow): void;
   unset(project: string, name: string): void;
@@ -20,6 +23,12 @@ export interface EnvStore {
 
 export const createEnvStore = (db: Database): EnvStore => ({
   list: (project) => db.query<EnvRow, [string]>('SELECT * FROM env WHERE project = ?1 ORDER BY name').all(project),
+  page: (project, page) =>
+    db
+      .query<EnvRow, [string, string, number]>(
+        'SELECT * FROM env WHERE project = ?1 AND name > ?2 ORDER BY name LIMIT ?3',
+      )
+      .all(project, page.after ?? '', page.limit + 1),
   names: (project) =>
     db
       .query<{ name: string }, [string]>('SELECT name FROM env WHERE project = ?1 ORDER BY name')

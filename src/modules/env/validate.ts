@@ -44,6 +44,8 @@ const validValue = (name: string, value: unknown): string | null => {
     throw invalidInput(`${name} must be a string or null`, `quote it: {"${name}": "value"}`);
   if (value.includes('\0'))
     throw invalidInput(`${name} contains a NUL byte`, 'encode binary values, for example as base64');
+  if (!value.isWellFormed())
+    throw invalidInput(`${name} contains half of a surrogate pair`, 'send complete Unicode characters');
   if (Buffer.byteLength(value) > MAX_VALUE_BYTES) {
     throw invalidInput(`${name} has more than ${MAX_VALUE_BYTES} bytes`, 'keep large values in a file or a datastore');
   }

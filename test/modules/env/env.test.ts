@@ -86,6 +86,7 @@ describe('setEnv', () => {
     [{ A: 'x\0y' }, 'NUL'],
     [{ A: 'x'.repeat(65_537) }, '65536'],
     [{ A: 'ä'.repeat(40_000) }, '65536'],
+    [{ HALF: 'a\ud800' }, 'HALF'],
     [{ PORT: '0' }, 'PORT'],
     [{ PORT: '65536' }, 'PORT'],
     [{ PORT: ' 80' }, 'PORT'],
@@ -152,6 +153,15 @@ describe('listEnv', () => {
     expect(body.names).toEqual(['A', 'B']);
     expect(body.env[0]).toEqual({ name: 'A', updated_at: expect.any(String), updated_by: 'admin' });
     expect(JSON.stringify(body)).not.toContain('value-of');
+  });
+
+  test('pages in the order of the names', async () => {
+    const rig = setUp();
+    await call(rig, `PUT ${ENV}`, { body: { C: '3', A: '1', B: '2' } });
+    const first = (await call(rig, `GET ${ENV}?limit=2`)).body;
+    expect([first.names, first.next_cursor]).toEqual([['A', 'B'], expect.any(String)]);
+    const second = (await call(rig, `GET ${ENV}?limit=2&cursor=${first.next_cursor}`)).body;
+    expect([second.names, second.next_cursor]).toEqual([['C'], null]);
   });
 });
 
