@@ -33,7 +33,11 @@ export interface Context {
   confirm(what: string, name: string, yes: boolean): Promise<void>;
 }
 
-type TargetFlags = ServerFlags & { project?: string | undefined; service?: string | undefined };
+type TargetFlags = ServerFlags & {
+  project?: string | undefined;
+  service?: string | undefined;
+  dryRun?: boolean | undefined;
+};
 
 export const createContext = async (io: Io, out: Out, flags: TargetFlags): Promise<Context> => {
   const named = await checkNames(flags);
@@ -55,6 +59,7 @@ export const createContext = async (io: Io, out: Out, flags: TargetFlags): Promi
         token,
         userAgent: `berth/${VERSION}`,
         signal: io.signal,
+        dryRun: flags.dryRun ?? false,
         sleep,
         onRetry: (cause, delay) =>
           out.note(out.noteStyle.dim(`${cause.body.message}; trying again in ${duration(delay)}`)),
@@ -66,12 +71,15 @@ export const createContext = async (io: Io, out: Out, flags: TargetFlags): Promi
       service: named.service ?? (await remembered(io, 'service')),
     }),
     path: (text) => (isAbsolute(text) ? text : resolve(io.cwd, text)),
-    confirm: (what, name, yes) => confirm(context, { what, name, yes }),
+    confirm: (what, name, yes) => confirm(context, { what, name, yes: yes || flags.dryRun === true }),
   };
   return context;
 };
 
-const checkNames = async ({ project, service }: TargetFlags): Promise<Context['given']> => {
+const checkNames = async ({
+  project,
+  service,
+}: Pick<TargetFlags, 'project' | 'service'>): Promise<Context['given']> => {
   for (const [what, name] of Object.entries({ project, service })) {
     if (name === undefined) continue;
     const { isName, NAME_RULE } = await import('#kernel/schema');
@@ -97,7 +105,7 @@ const warnAboutExposure = async (context: Context, settings: ServerSettings): Pr
 
 const confirm = async (context: Context, request: { what: string; name: string; yes: boolean }): Promise<void> => {
   if (request.yes) return;
-  if (!context.io.interactive) throw usageError(`${request.what} needs a confirmation`, 'add --yes');
+  if (!context.io.interactive) throw usageError(`${request.what}; that needs a confirmation`, 'add --yes');
   const answer = await context.io.ask(`${request.what}. Type ${request.name} to confirm: `);
   if (answer.trim() !== request.name)
     throw usageError('not confirmed: nothing was changed', `type exactly ${request.name}, or add --yes`);

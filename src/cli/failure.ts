@@ -1,4 +1,5 @@
 import type { ErrorBody } from '#kernel/errors';
+import type { DryRun } from '#kernel/schema';
 
 /** Exit codes of every command: stable, and documented in docs/cli.md. */
 export const EXIT = { ok: 0, failure: 1, usage: 2, interrupted: 130 } as const;
@@ -38,3 +39,13 @@ export const localError = (message: string, hint: string, cause?: unknown): CliF
 
 export const interrupted = (message: string, hint: string): CliFailure =>
   new CliFailure({ code: 'INTERRUPTED', message, hint, retryable: false });
+
+/** Ends a command whose change was only planned. */
+export class Planned extends Error {
+  readonly reply: DryRun;
+
+  constructor(reply: DryRun) {
+    super(reply.plan.summary);
+    this.reply = reply;
+  }
+}

@@ -1,6 +1,6 @@
 import type { Command, Group, Input } from './command.ts';
 import { COMMAND_NAMES, loadChapters, loadCommand } from './commands/index.ts';
-import { CliFailure, EXIT, interrupted, usageError, type FailureBody } from './failure.ts';
+import { CliFailure, EXIT, interrupted, Planned, usageError, type FailureBody } from './failure.ts';
 import type { Io } from './io.ts';
 import { createOut, type Out } from './output/out.ts';
 import { parseInput, pickEntry, splitWord } from './parse.ts';
@@ -45,8 +45,16 @@ const execute = async (command: Command, input: Input, io: Io, out: Out): Promis
           profile: text('profile'),
           project: text('project'),
           service: text('service'),
+          dryRun: flagOf(input, 'dry-run'),
         };
-  return (await command.run(await createContext(io, out, targets), input)) ?? EXIT.ok;
+  try {
+    return (await command.run(await createContext(io, out, targets), input)) ?? EXIT.ok;
+  } catch (thrown) {
+    if (!(thrown instanceof Planned)) throw thrown;
+    const { planText } = await import('./commands/plan-view.ts');
+    out.data(thrown.reply, () => planText(thrown.reply));
+    return EXIT.ok;
+  }
 };
 
 const withoutCommand = async (argv: readonly string[], out: Out): Promise<number> => {

@@ -20,6 +20,7 @@ const client = (endpoint = server.url): Api =>
     token: 'brt_test',
     userAgent: 'test',
     signal: abort.signal,
+    dryRun: false,
     onRetry: () => undefined,
     sleep: async (ms) => {
       waits.push(ms);

@@ -85,7 +85,7 @@ test.each([
   ],
   [
     ['projects', 'delete', 'shop'],
-    'This deletes project shop: its services, releases, environment and logs needs a confirmation',
+    'This deletes project shop: its services, releases, environment and logs; that needs a confirmation',
     'add --yes',
   ],
 ])('%j is a usage error with exit code 2', async (args, message, hint) => {
@@ -104,6 +104,40 @@ test('--yes deletes, with confirm=true and an idempotency key', async () => {
   expect((await run(['projects', 'delete', 'shop', '--yes'])).code).toBe(0);
   expect(api.seen[0]?.query).toEqual({ confirm: 'true' });
   expect(api.seen[0]?.headers.get('idempotency-key')).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+const PLAN = { dry_run: true, plan: { summary: 'what would happen', changes: [] } };
+const S = ['-p', 'shop', '-s', 'web'];
+
+test.each([
+  [['projects', 'create', 'shop'], 'POST /v1/projects'],
+  [['projects', 'delete', 'shop'], 'DELETE /v1/projects/shop'],
+  [['services', 'delete', ...S], 'DELETE /v1/projects/shop/services/web'],
+  [['scale', '3', ...S], 'PATCH /v1/projects/shop/services/web'],
+  [['rollback', ...S], 'POST /v1/projects/shop/services/web/rollback'],
+  [['restart', ...S], 'POST /v1/projects/shop/services/web/restart'],
+  [['env', 'set', 'A=1', '-p', 'shop'], 'PUT /v1/projects/shop/env'],
+  [['env', 'unset', 'A', '-p', 'shop'], 'PUT /v1/projects/shop/env'],
+  [['operations', 'cancel', 'op_1'], 'POST /v1/operations/op_1/cancel'],
+  [['tokens', 'create', 'ci', '--can', 'read', '--for', 'shop'], 'POST /v1/tokens'],
+  [['tokens', 'revoke', 'tok_1'], 'DELETE /v1/tokens/tok_1'],
+])('%j --dry-run shows the plan, asks nothing and changes nothing', async (args, route) => {
+  api.on(route, json(PLAN));
+  const ran = await run([...args, '--dry-run']);
+  expect({ ...ran, stdout: JSON.parse(ran.stdout) as unknown }).toEqual({ code: 0, stdout: PLAN, stderr: '' });
+  expect(api.seen.map(({ query }) => query['dry_run'])).toEqual(['true']);
+  expect((await run([...args, '--dry-run', '--no-json'])).stdout).toBe('what would happen\n');
+});
+
+test('a list that goes on says how to see the rest', async () => {
+  api.on(
+    'GET /v1/projects',
+    json({
+      projects: [{ name: 'a', state: 'active', created_at: '2026-01-01T00:00:00Z', created_by: 'x' }],
+      next_cursor: 'YQ',
+    }),
+  );
+  expect((await run(['projects', '--no-json'])).stderr).toBe('there is more: add --cursor YQ\n');
 });
 
 test('variables come from a file and from the line, and the restarts are followed', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { CliFailure, interrupted } from '../failure.ts';
+import type { DryRun } from '#kernel/schema';
+import { CliFailure, interrupted, Planned } from '../failure.ts';
 import { failureOf, notBerth, unreachable } from './failures.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -21,6 +22,8 @@ export interface HttpOptions {
   token: string | undefined;
   userAgent: string;
   signal: AbortSignal;
+  /** Asks for the plan of every change instead; the first reply is thrown as `Planned`. */
+  dryRun: boolean;
   /** Told before each retry. */
   onRetry: (cause: CliFailure, delayMs: number) => void;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -59,11 +62,15 @@ export const createHttp = (options: HttpOptions): Http => {
     signal: options.signal,
     sleep: options.sleep,
     json: async <T>(method: Method, path: string, request: RequestOptions = {}) => {
+      const planned = options.dryRun && method !== 'GET';
       const response = await open(method, path, {
         ...request,
+        query: { ...request.query, ...(planned ? { dry_run: true } : {}) },
         headers: { accept: 'application/json', ...request.headers },
       });
-      return readJson<T>(response, urlOf(options.endpoint, path, undefined));
+      const url = urlOf(options.endpoint, path, undefined);
+      if (planned) throw new Planned(await readJson<DryRun>(response, url));
+      return readJson<T>(response, url);
     },
   };
 };

@@ -1,6 +1,6 @@
 import { defineCommand } from '../command.ts';
 import { settleReply } from '../follow.ts';
-import { DETACH } from './flags.ts';
+import { DETACH, DRY_RUN } from './flags.ts';
 
 export const rollback = defineCommand({
   name: 'rollback',
@@ -12,7 +12,7 @@ export const rollback = defineCommand({
   ],
   scope: 'service',
   args: { release: { summary: 'id of the release (default: the previous one)', optional: true } },
-  flags: DETACH,
+  flags: { ...DETACH, ...DRY_RUN },
   run: async (context, { args, flags }) => {
     const { project, service } = await context.target();
     const reply = await (await context.api()).rollback(project, service, args.release);
@@ -26,7 +26,7 @@ export const restart = defineCommand({
   examples: [{ line: 'berth restart -s web', says: 'restart a service' }],
   scope: 'service',
   args: {},
-  flags: DETACH,
+  flags: { ...DETACH, ...DRY_RUN },
   run: async (context, { flags }) => {
     const { project, service } = await context.target();
     const reply = await (await context.api()).restart(project, service);

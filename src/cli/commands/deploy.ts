@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { CliFailure, interrupted, usageError } from '../failure.ts';
 import { settle } from '../follow.ts';
 import { findFolderConfig, nameFromFolder, writeFolderConfig, type FolderConfig } from '../settings/folder.ts';
+import { DRY_RUN } from './flags.ts';
 import { showPlan } from './plan-view.ts';
 import { createUpload, prepareSource } from './source.ts';
 
@@ -29,7 +30,7 @@ export const deploy = defineCommand({
     follow: { type: 'boolean', on: true, summary: 'wait for the end without showing the build log' },
     cache: { type: 'boolean', on: true, summary: 'build every step anew' },
     commit: { type: 'string', value: 'SHA', summary: 'commit that the source was taken from, shown with the release' },
-    'dry-run': { type: 'boolean', summary: 'show what would happen; change nothing' },
+    ...DRY_RUN,
   },
   run: async (context, { args, flags }) => {
     const folder = context.path(args.dir ?? '.');

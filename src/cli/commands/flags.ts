@@ -4,6 +4,9 @@ import type { FlagSpecs } from '../command.ts';
 export const DETACH = {
   detach: { type: 'boolean', short: 'd', summary: 'return at once instead of following the operation' },
 } as const satisfies FlagSpecs;
+export const DRY_RUN = {
+  'dry-run': { type: 'boolean', summary: 'show what would happen; change nothing' },
+} as const satisfies FlagSpecs;
 export const YES = {
   yes: { type: 'boolean', short: 'y', summary: 'do it without asking' },
 } as const satisfies FlagSpecs;

@@ -2,7 +2,7 @@ import type { Operation } from '#modules/operations';
 import { defineCommand, defineGroup } from '../command.ts';
 import { followOperation } from '../follow.ts';
 import { age, duration } from '../output/format.ts';
-import { PAGING } from './flags.ts';
+import { DRY_RUN, PAGING } from './flags.ts';
 
 const ID = { id: { summary: 'id of the operation (op_…)' } } as const;
 
@@ -90,7 +90,7 @@ const cancel = defineCommand({
   examples: [{ line: 'berth operations cancel op_01jd3kq2m5abcdefghjk', says: 'stop a deploy' }],
   scope: 'server',
   args: ID,
-  flags: {},
+  flags: DRY_RUN,
   run: async (context, { args }) => {
     const row = await (await context.api()).cancelOperation(args.id);
     context.out.data(row, () => `${args.id} is asked to stop; watch it end: berth operations follow ${args.id}`);

@@ -1,7 +1,7 @@
 import { defineCommand, defineGroup } from '../command.ts';
 import { settleReply } from '../follow.ts';
 import { age } from '../output/format.ts';
-import { DETACH, PAGING, YES } from './flags.ts';
+import { DETACH, DRY_RUN, PAGING, YES } from './flags.ts';
 
 const ls = defineCommand({
   name: 'ls',
@@ -30,7 +30,7 @@ const create = defineCommand({
   examples: [{ line: 'berth projects create shop', says: 'a project named shop' }],
   scope: 'server',
   args: { name: { summary: 'name of the project' } },
-  flags: {},
+  flags: DRY_RUN,
   run: async (context, { args }) => {
     const reply = await (await context.api()).createProject(args.name);
     context.out.data(reply, () => `${reply.name} ${reply.created ? 'is created' : 'exists already'}`);
@@ -43,7 +43,7 @@ const remove = defineCommand({
   examples: [{ line: 'berth projects delete shop', says: 'asks for the name as confirmation' }],
   scope: 'server',
   args: { name: { summary: 'name of the project' } },
-  flags: { ...YES, ...DETACH },
+  flags: { ...YES, ...DETACH, ...DRY_RUN },
   run: async (context, { args, flags }) => {
     await context.confirm(
       `This deletes project ${args.name}: its services, releases, environment and logs`,

@@ -2,7 +2,7 @@ import type { Settings } from '#modules/services';
 import { defineCommand } from '../command.ts';
 import { usageError } from '../failure.ts';
 import { settleReply } from '../follow.ts';
-import { DETACH } from './flags.ts';
+import { DETACH, DRY_RUN } from './flags.ts';
 
 export const scale = defineCommand({
   name: 'scale',
@@ -19,6 +19,7 @@ export const scale = defineCommand({
   args: { replicas: { summary: 'number of replicas', optional: true } },
   flags: {
     ...DETACH,
+    ...DRY_RUN,
     'health-path': {
       type: 'string',
       value: 'PATH',

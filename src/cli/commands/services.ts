@@ -5,7 +5,7 @@ import { age, bytes } from '../output/format.ts';
 import type { Out } from '../output/out.ts';
 import type { Style } from '../output/style.ts';
 import { table } from '../output/table.ts';
-import { DETACH, PAGING, YES } from './flags.ts';
+import { DETACH, DRY_RUN, PAGING, YES } from './flags.ts';
 
 const ls = defineCommand({
   name: 'ls',
@@ -49,7 +49,7 @@ const remove = defineCommand({
   examples: [{ line: 'berth services delete -s web --yes', says: 'without being asked' }],
   scope: 'service',
   args: {},
-  flags: { ...YES, ...DETACH },
+  flags: { ...YES, ...DETACH, ...DRY_RUN },
   run: async (context, { flags }) => {
     const { project, service } = await context.target();
     await context.confirm(

@@ -2,7 +2,7 @@ import { CAPABILITIES } from '#kernel/scope';
 import { defineCommand, defineGroup } from '../command.ts';
 import { usageError } from '../failure.ts';
 import { age, parseDuration } from '../output/format.ts';
-import { PAGING, YES } from './flags.ts';
+import { DRY_RUN, PAGING, YES } from './flags.ts';
 
 const create = defineCommand({
   name: 'create',
@@ -18,6 +18,7 @@ const create = defineCommand({
   scope: 'server',
   args: { principal: { summary: 'who or what the token speaks for' } },
   flags: {
+    ...DRY_RUN,
     can: { type: 'strings', value: 'CAPABILITY', choices: CAPABILITIES, summary: 'what it may do' },
     for: { type: 'strings', value: 'PROJECT', summary: 'project it may do it in, * for all' },
     expires: {
@@ -81,7 +82,7 @@ const revoke = defineCommand({
   examples: [{ line: 'berth tokens revoke tok_01jd3kq2m5abcdefghjk --yes', says: 'without being asked' }],
   scope: 'server',
   args: { id: { summary: 'id of the token (tok_…)' } },
-  flags: YES,
+  flags: { ...YES, ...DRY_RUN },
   run: async (context, { args, flags }) => {
     await context.confirm(`This revokes ${args.id}: whoever uses it is locked out`, args.id, flags.yes);
     const reply = await (await context.api()).revokeToken(args.id);

@@ -14,8 +14,8 @@ export interface Out {
   width: number;
   /** A result: the value itself as JSON, or its text. */
   data(value: unknown, text: () => string): void;
-  /** A list as a table; `empty` is said on stderr when there is nothing. */
-  list<Row>(reply: unknown, rows: readonly Row[], view: { columns: readonly Column<Row>[]; empty: string }): void;
+  /** A list as a table; `empty` is said on stderr when there is nothing, and so is that it goes on. */
+  list<Row>(reply: object, rows: readonly Row[], view: { columns: readonly Column<Row>[]; empty: string }): void;
   /** One JSON line of a stream. */
   jsonLine(value: unknown): void;
   /** Text on stdout whatever the mode. */
@@ -42,6 +42,8 @@ export const createOut = (io: Io, json: boolean): Out => {
       if (json) out.data(reply, () => '');
       else if (rows.length === 0) out.note(view.empty);
       else print(table(view.columns, rows, width));
+      if ('next_cursor' in reply && typeof reply.next_cursor === 'string')
+        out.note(`there is more: add --cursor ${reply.next_cursor}`);
     },
     jsonLine: (value) => print(JSON.stringify(value)),
     raw: print,
