@@ -4,6 +4,7 @@ import { Scope } from './kit/scope.ts';
 import { summarise } from './kit/stats.ts';
 import { freePorts } from '#test/support/ports.ts';
 import { startWorker } from './kit/worker.ts';
+import type { BareApiOptions } from './processes/bare-api.ts';
 import type { HttpLoadOptions, HttpLoadResult } from './processes/http-load.ts';
 
 const PROJECT = 'bench-api';
@@ -18,7 +19,8 @@ export const apiRead: Benchmark = async (bench) => {
   const path = `/v1/projects/${PROJECT}`;
   const payload = JSON.stringify((await berth.api(path)).body);
   const [barePort = 0] = await freePorts(1);
-  await startWorker(bench.scope, 'bare-api', { port: barePort, name: PROJECT, payload });
+  const bare: BareApiOptions = { port: barePort, name: PROJECT, payload };
+  await startWorker(bench.scope, 'bare-api', bare);
   const load = async (port: number, headers: Record<string, string>): Promise<number> => {
     const scope = new Scope();
     const options: HttpLoadOptions = { port, path, headers, connections: CONNECTIONS, seconds: SECONDS };

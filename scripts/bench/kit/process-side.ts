@@ -1,5 +1,5 @@
 /** The other end of `startWorker`: reads the options, says that it is ready, waits for the end, reports. */
-export const optionsOf = <Options>(): Options => JSON.parse(process.argv[2] ?? '{}') as Options;
+export const readOptions = (): unknown => JSON.parse(process.argv[2] ?? '{}');
 
 export const ready = (): void => console.log('ready');
 

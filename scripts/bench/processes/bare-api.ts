@@ -1,8 +1,14 @@
 /** The least that an API server in Bun can do: find one row, send it. */
 import { Database } from 'bun:sqlite';
-import { optionsOf, ready } from '../kit/process-side.ts';
+import { readOptions, ready } from '../kit/process-side.ts';
 
-const { port, name, payload } = optionsOf<{ port: number; name: string; payload: string }>();
+export interface BareApiOptions {
+  port: number;
+  name: string;
+  payload: string;
+}
+
+const { port, name, payload } = readOptions() as BareApiOptions;
 const db = new Database(':memory:');
 db.run('CREATE TABLE projects (name TEXT PRIMARY KEY, payload TEXT NOT NULL) STRICT');
 db.run('INSERT INTO projects VALUES (?, ?)', [name, payload]);

@@ -2,14 +2,14 @@
  * The least that a stream of a container's log can do in Bun: follow it, make events of the lines of each chunk, write them
  * to every reader. A reader that does not keep up misses events; it costs no memory here.
  */
-import { optionsOf, ready } from '../kit/process-side.ts';
+import { readOptions, ready } from '../kit/process-side.ts';
 
 export interface BareStreamOptions {
   port: number;
   container: string;
 }
 
-const { port, container } = optionsOf<BareStreamOptions>();
+const { port, container } = readOptions() as BareStreamOptions;
 const SOCKET = (process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock').replace('unix://', '');
 const BUFFERED_BYTES = 1024 * 1024;
 /** Before each chunk of a container's log: the stream's number, three zeros, the length as 32 bits. */

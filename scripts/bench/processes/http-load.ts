@@ -3,7 +3,7 @@
  * least of an answer that tells it is whole and good, so that the server's core is busy before this one's is.
  */
 import { connect, type Socket } from 'node:net';
-import { optionsOf, ready, report, untilTold } from '../kit/process-side.ts';
+import { readOptions, ready, report, untilTold } from '../kit/process-side.ts';
 
 export interface HttpLoadOptions {
   port: number;
@@ -21,7 +21,7 @@ export interface HttpLoadResult {
   seconds: number;
 }
 
-const options = optionsOf<HttpLoadOptions>();
+const options = readOptions() as HttpLoadOptions;
 const request = Buffer.from(
   [
     `GET ${options.path} HTTP/1.1`,

@@ -4,7 +4,7 @@
  * take the core that the server needs.
  */
 import { connect } from 'node:net';
-import { optionsOf, ready, report, untilTold } from '../kit/process-side.ts';
+import { readOptions, ready, report, untilTold } from '../kit/process-side.ts';
 import { percentile } from '../kit/stats.ts';
 
 export interface ReadersOptions {
@@ -26,7 +26,7 @@ export interface ReadersResult {
   gaps: number;
 }
 
-const options = optionsOf<ReadersOptions>();
+const options = readOptions() as ReadersOptions;
 const LOOKED_AT = 10;
 let ages: number[] = [];
 let lines = 0;

@@ -1,6 +1,6 @@
 /** Requests at a fixed rate, requests that take 5 s, and WebSockets that talk all the time; counts what goes wrong. */
 import { startLoad } from '#test/support/load.ts';
-import { optionsOf, ready, report, untilTold } from '../kit/process-side.ts';
+import { readOptions, ready, report, untilTold } from '../kit/process-side.ts';
 
 export interface TrafficOptions {
   port: number;
@@ -24,10 +24,10 @@ const EVERY_MS = 500;
 /** So long an answer may take before the message counts as lost. */
 const ECHO_WITHIN_MS = 10_000;
 
-const options = optionsOf<TrafficOptions>();
+const options = readOptions() as TrafficOptions;
 const reasons: Record<string, number> = {};
 const count = { messages: 0, closedWell: 0 };
-let stopping = false;
+const stop = new AbortController();
 
 const fail = (reason: string, times = 1): void => {
   reasons[reason] = (reasons[reason] ?? 0) + times;
@@ -39,7 +39,7 @@ const open = (): WebSocket =>
 
 /** One WebSocket that lives as long as it may, and is opened again after that. */
 const talk = async (number: number): Promise<void> => {
-  while (!stopping) {
+  while (!stop.signal.aborted) {
     const socket = open();
     const closed = new Promise<CloseEvent>((resolve) => socket.addEventListener('close', resolve, { once: true }));
     let opened = false;
@@ -60,7 +60,7 @@ const talk = async (number: number): Promise<void> => {
       setTimeout(() => socket.readyState === WebSocket.OPEN && send(), EVERY_MS);
     });
     const watch = setInterval(() => {
-      if (stopping) socket.close(1000);
+      if (stop.signal.aborted) socket.close(1000);
       if (due !== undefined && performance.now() - due > ECHO_WITHIN_MS) {
         due = undefined;
         fail('a WebSocket message came not back');
@@ -69,7 +69,7 @@ const talk = async (number: number): Promise<void> => {
     const { code } = await closed;
     clearInterval(watch);
     if (code === 1001) count.closedWell += 1;
-    else if (!stopping) fail(opened ? `a WebSocket ended with ${code}` : 'a WebSocket did not open');
+    else if (!stop.signal.aborted) fail(opened ? `a WebSocket ended with ${code}` : 'a WebSocket did not open');
   }
 };
 
@@ -81,7 +81,7 @@ const fast = startLoad({ request: request('/'), perSecond: options.perSecond });
 const slow = startLoad({ request: request('/slow'), perSecond: options.slowPerSecond });
 ready();
 await untilTold();
-stopping = true;
+stop.abort();
 const [fastResult, slowResult] = await Promise.all([fast.stop(), slow.stop(), ...talks]);
 for (const [reason, times] of fastResult.failures) fail(reason, times);
 for (const [reason, times] of slowResult.failures) fail(`of 5 s: ${reason}`, times);
