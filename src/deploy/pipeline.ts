@@ -55,21 +55,21 @@ export const createPipeline = (deps: DeployDeps, { builds, releaseCommand, rollo
     );
     const unhealthy = new AbortController();
     const pushing = store.push(run, service, built, unhealthy.signal);
+    const releasing = pushing.then((stored) => {
+      const release = store.record(run, service, built, stored);
+      run.phase('rolling_out', `release ${release.id}: ${request.slots.length} new replica(s)`);
+      return release;
+    });
     const gating = startAndGate(run, redacting ? onceStored(request, pushing) : request, unhealthy);
-    const [pushed, gated] = await Promise.allSettled([pushing, gating]);
+    const [released, gated] = await Promise.allSettled([releasing, gating]);
     const prepared = gated.status === 'fulfilled' ? gated.value : undefined;
-    if (run.signal.aborted || (pushed.status === 'rejected' && !unhealthy.signal.aborted)) {
+    if (run.signal.aborted || (released.status === 'rejected' && !unhealthy.signal.aborted)) {
       if (prepared !== undefined) await rollout.discard(prepared, '');
-      throw run.signal.aborted ? run.signal.reason : settledReason(pushed);
+      throw run.signal.aborted ? run.signal.reason : settledReason(released);
     }
-    const release = pushed.status === 'fulfilled' ? store.record(run, service, built, pushed.value) : undefined;
-    run.phase(
-      'rolling_out',
-      release === undefined
-        ? 'the new replicas are not healthy'
-        : `release ${release.id}: ${request.slots.length} new replica(s)`,
-    );
-    if (prepared === undefined || release === undefined) return rolledBack(service, settledReason(gated));
+    if (released.status === 'rejected') run.phase('rolling_out', 'the new replicas are not healthy');
+    if (prepared === undefined || released.status === 'rejected') return rolledBack(service, settledReason(gated));
+    const release = released.value;
     return concluded(run, service, release, () =>
       rollout.goLive(run, prepared, release.id, pointAt(run, service, release)),
     );
