@@ -14,10 +14,15 @@ export const createAdmission = (deps: DeployDeps): Admission => {
   let dockerRoot: string | undefined;
 
   const admit: Admission = async (target) => {
-    const project = deps.projects.require(target.project);
-    if (project.state === 'deleting')
-      throw conflict(`project "${target.project}" is being deleted`, 'wait until it is gone, then create it anew');
+    deps.projects.requireActive(target.project);
     const existing = services.get(target.project, target.service);
+    const open = deps.operations.openOf(target.project);
+    if (open.some((row) => row.kind === 'service.delete' && row.service === target.service))
+      throw conflict(
+        `service "${target.service}" is being deleted`,
+        'wait until it is gone, then deploy it anew',
+        true,
+      );
     const count = services.count(target.project);
     if (existing === undefined && count >= config.quotaServices) {
       throw new BerthError(

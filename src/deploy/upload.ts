@@ -14,6 +14,8 @@ export interface UploadRequest {
 
 const IDLE_MS = 60_000;
 const TOTAL_MS = 60 * 60_000;
+/** The first bytes of every gzip file. */
+const GZIP = [0x1f, 0x8b];
 const RAW_TYPES = new Set([
   'application/gzip',
   'application/x-gzip',
@@ -22,8 +24,21 @@ const RAW_TYPES = new Set([
   'application/tar+gzip',
 ]);
 
-/** Streams the source of a deploy to a file: the raw body, or the field `source` of a multipart form. */
-export const receiveSource = async ({ request, file, maxBytes, clock }: UploadRequest): Promise<Received> => {
+/**
+ * Streams the source of a deploy to a file: the raw body, or the field `source` of a multipart form. What is no gzip is
+ * refused at once; the rest of the archive is checked when it is unpacked.
+ */
+export const receiveSource = async (upload: UploadRequest): Promise<Received> => {
+  const received = await receiveBody(upload);
+  const start = new Uint8Array(await Bun.file(upload.file).slice(0, GZIP.length).arrayBuffer());
+  if (GZIP.every((byte, index) => start[index] === byte)) return received;
+  throw invalidInput(
+    'the source is not gzipped',
+    'send the source directory packed as .tar.gz, for example with: tar -czf source.tar.gz -C <directory> .',
+  );
+};
+
+const receiveBody = async ({ request, file, maxBytes, clock }: UploadRequest): Promise<Received> => {
   const { body } = request;
   if (body === null)
     throw invalidInput(
