@@ -81,6 +81,11 @@ describe('a deploy', () => {
     const operation = await berth.deploy('shop', 'deaf', files);
     expect(operation.error?.message).toContain('loopback only');
     expect(operation.error?.hint).toContain('0.0.0.0');
+    const { body } = await berth.api(operation.stream_url);
+    const begun = [...String(body).matchAll(/"ts":"([^"]+)","phase":"(?:rolling_out|rolled_back)"/g)];
+    const [rollingOut = 0, rolledBack = 0] = begun.map(([, time = '']) => Date.parse(time));
+    // The image is small and stored at once: what takes the time is the health gate.
+    expect(rolledBack - rollingOut).toBeGreaterThan(1000);
   }, 120_000);
 
   test('whose app exits fails at once with the exit code and its last lines', async () => {
