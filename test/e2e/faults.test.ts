@@ -70,13 +70,13 @@ describe('kill -9 of berth', () => {
     await berth.stop('SIGKILL');
     const begun = performance.now();
     const starting = berth.start();
-    let answered = 0;
-    while (answered === 0) {
-      await fetch(`${berth.url}/v1/health`).then(
-        () => (answered = performance.now()),
-        () => Bun.sleep(10),
+    const answers = (): Promise<boolean> =>
+      fetch(`${berth.url}/v1/health`).then(
+        () => true,
+        () => false,
       );
-    }
+    while (!(await answers())) await Bun.sleep(10);
+    const answered = performance.now();
     expect(answered - begun).toBeLessThan(2000);
     await starting;
   }, 60_000);
@@ -194,6 +194,27 @@ describe('secrets', () => {
     expect(await imageHistories()).not.toContain(marker);
     expect(await docker(['system', 'df', '-v', '--format', '{{json .}}'])).not.toContain(marker);
     expect(await docker(['images', '-a', '--filter', `reference=berth/${berth.instance()}/*/*`, '-q'])).toBe('');
+  }, 120_000);
+});
+
+describe('kill -9 while an image with a secret build argument is pushed', () => {
+  test('leaves the value in no history and no file', async () => {
+    const marker = 'Hx4-planted-marker-61kQ';
+    await berth.api('/v1/projects/shop/env', { method: 'PUT', body: { PLANTED: marker } });
+    const files = {
+      ...helloApp('pushed twice'),
+      Dockerfile:
+        'FROM node:24-slim\nARG PLANTED\nWORKDIR /app\nCOPY . .\nRUN test -n "$PLANTED" && head -c 9000000 /dev/urandom >filler\nUSER node\nCMD ["node", "server.js"]\n',
+    };
+    const { body } = await berth.upload('shop', 'cut-short', files);
+    const phase = async (): Promise<string> => (await berth.api(`/v1/operations/${body.operation_id}`)).body.phase;
+    while (['queued', 'building'].includes(await phase())) await Bun.sleep(5);
+    await berth.stop('SIGKILL');
+    await berth.start();
+    expect(await berth.wait(body.operation_id)).toMatchObject({ status: 'succeeded' });
+    expect(await berth.appText('shop', 'cut-short')).toBe('pushed twice');
+    expect(await imageHistories()).not.toContain(marker);
+    expect(await Bun.$`grep -rl ${marker} ${berth.dataDir}`.nothrow().text()).toBe('');
   }, 120_000);
 });
 

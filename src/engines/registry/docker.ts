@@ -1,7 +1,7 @@
 import { type Connection, createConnection } from '#engines/docker/connection';
 import type { Runtime } from '#engines/runtime/port';
 import type { Clock } from '#kernel/clock';
-import { invalidInput } from '#kernel/errors';
+import { invalidInput, messageOf } from '#kernel/errors';
 import type { Log } from '#kernel/log';
 import { createRegistryApi, type RegistryApi } from './api.ts';
 import { dataDir, type RegistryPlace } from './container.ts';
@@ -103,8 +103,29 @@ const pushImage = async (
     const digest = await redacted(parts, request, pushed);
     return { digest, sizeBytes: await api.imageBytes(repository, digest), redacted: digest !== pushed };
   } catch (thrown) {
+    if ((request.redact ?? []).length > 0) await withdraw(parts, name, request);
     if (signal.aborted) throw signal.reason;
     throw pushFailed(repository, thrown);
+  }
+};
+
+/** Takes back what of an image may have been stored before a push failed, when its history must not stay. */
+const withdraw = async (parts: Parts, name: string, { localRef, repository }: PushRequest): Promise<void> => {
+  const { api, runtime, storage, log } = parts;
+  try {
+    const image = await runtime.inspectImage(localRef);
+    if (image === undefined) return;
+    const digest = await api.resolve(repository, tagOf(image.id));
+    if (digest !== undefined) await api.remove(repository, digest);
+    // Docker names an image by its config.
+    await api.removeBlob(repository, image.id);
+    await storage.dropBlob(image.id);
+    await runtime.removeImage(`${name}:${tagOf(image.id)}`);
+  } catch (thrown) {
+    log.warn('cannot take back a failed push; the next one of this image does', {
+      repository,
+      reason: messageOf(thrown),
+    });
   }
 };
 

@@ -183,6 +183,22 @@ describe('the registry in Docker', () => {
     }
   });
 
+  test('a push with something to redact leaves nothing of it when it is aborted, however far it came', async () => {
+    for (const after of [1, 40, 80, 120, 160]) {
+      const image = await lab.makeImageWithArgument(`aborted ${after}`, `${ARGUMENT}-${after}`);
+      const abort = new AbortController();
+      const push = lab.registry.push({
+        localRef: image,
+        repository: 'shop/aborted',
+        signal: abort.signal,
+        onLog: () => setTimeout(() => abort.abort(new Error('cancelled')), after),
+        redact: [`${ARGUMENT}-${after}`],
+      });
+      await push.catch((thrown: unknown) => expect(thrown).toEqual(new Error('cancelled')));
+      expect(await filesWith(lab, 'second-line')).toEqual([]);
+    }
+  });
+
   test('an index of images is redacted through to its images', async () => {
     const image = await lab.makeImageWithArgument('in an index', ARGUMENT);
     const plain = await pushWith(lab.registry, image, 'shop/index');
