@@ -13,7 +13,8 @@ export const createOnError =
   (onFault: (message: string, thrown: unknown, requestId: string) => void) =>
   ({ error, request, set }: Failure): ErrorBody => {
     const failure = translate(error, request);
-    if (failure.kind === 'INTERNAL_ERROR') {
+    // What breaks because the client went away is no fault, and nobody reads the reply.
+    if (failure.kind === 'INTERNAL_ERROR' && !request.signal.aborted) {
       onFault('a request failed', failure.cause ?? failure, String(set.headers['x-request-id'] ?? ''));
     }
     set.status = failure.httpStatus;
