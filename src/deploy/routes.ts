@@ -15,7 +15,10 @@ const Query = Type.Object(
       Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'build every step anew' }),
     ),
     commit: Type.Optional(
-      Type.String({ pattern: '^[0-9a-f]{7,64}$', description: 'commit that the source was taken from' }),
+      Type.String({
+        pattern: '^[0-9a-f]{7,64}$',
+        description: 'commit that the source was taken from: 7 to 64 hex digits',
+      }),
     ),
   },
   { additionalProperties: true },

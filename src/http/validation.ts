@@ -59,7 +59,7 @@ const sentenceFor = (where: string, { path, message, schema }: Finding): Sentenc
   const keys = Object.keys(schema.properties ?? {}).join(', ');
   return {
     message: `${field} must be ${wanted}`,
-    hint: keys === '' ? `correct ${field}` : `send an object with: ${keys}`,
+    hint: keys === '' ? `set ${field} to ${wanted}` : `send an object with: ${keys}`,
   };
 };
 

@@ -50,6 +50,7 @@ const BODIES: [string, Ask, RegExp, number?][] = [
   ['a missing field', { body: { principal: 'ci', projects: ['shop'] } }, /body\.capabilities is missing/],
   ['a bad name', { body: { ...BODY, projects: ['Shop; rm -rf /'] } }, /body\.projects\[0\] must be/],
   ['a time that is none', { body: { ...BODY, expires_at: 'tomorrow' } }, /body\.expires_at must be an RFC 3339 time/],
+  ['a day that does not exist', { body: { ...BODY, expires_at: '2027-02-30T12:00:00Z' } }, /no time that exists/],
   ['a time that does not exist', { body: { ...BODY, expires_at: '2027-13-41T99:00:00Z' } }, /body\.expires_at/],
 ];
 
@@ -85,6 +86,30 @@ test('unknown keys are answered with the valid ones', async () => {
     hint: 'valid keys: name',
     retryable: false,
   });
+});
+
+test('the hint says what to send instead, in words', async () => {
+  const world = createWorld();
+  const hint = async (what: string, body: unknown): Promise<string> => (await world.call(what, { body })).body.hint;
+  expect(await hint('POST /v1/projects', { name: 'A' })).toStartWith('set body.name to a string (a–z, digits');
+  expect(await hint('POST /v1/tokens', { ...BODY, principal: '' })).toBe(
+    'set body.principal to a string (1 to 100 printable ASCII characters, none of them a space at an end)',
+  );
+});
+
+test('an upload that the client breaks off is no fault of the server', async () => {
+  const world = createWorld();
+  addProject(world.rig, 'shop');
+  const port = Number(new URL(world.listen().url).port);
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    `POST /v1/projects/shop/services/web/deploys HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${world.admin}\r\nContent-Length: 99\r\n\r\nhalf`,
+  );
+  await Bun.sleep(100);
+  socket.destroy();
+  await Bun.sleep(200);
+  expect(world.deploys).toEqual([]);
+  expect(world.rig.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
 });
 
 test('values are never repeated in errors: they may be secrets', async () => {

@@ -15,7 +15,10 @@ describe('parseSince', () => {
   ])('reads %s', (text, expected) => {
     expect(parseSince(text, NOW)).toBe(expected);
   });
-  test.each(['', 'yesterday', '10', '-5m', '2026-01-31', '2026-13-31T12:00:00Z', '1m30'])('refuses %p', (text) => {
-    expect(() => parseSince(text, NOW)).toThrow(/neither a time nor a duration/);
-  });
+  test.each(['', 'yesterday', '10', '-5m', '2026-01-31', '2026-13-31T12:00:00Z', '2026-02-29T12:00:00Z', '1m30'])(
+    'refuses %p',
+    (text) => {
+      expect(() => parseSince(text, NOW)).toThrow(/neither a time nor a duration/);
+    },
+  );
 });

@@ -12,7 +12,7 @@ export const ServiceSettings = {
   health_path: nullable(
     Type.String({
       pattern: '^/[\\x21-\\x7e]{0,255}$',
-      description: 'path that must answer 2xx or 3xx; null probes TCP only',
+      description: 'path that must answer 2xx or 3xx; begins with /, without spaces; null probes TCP only',
     }),
   ),
   health_timeout_seconds: Type.Integer({ minimum: 1, maximum: 600 }),

@@ -2,6 +2,7 @@ import { isoTime } from '#kernel/clock';
 import type { Actor } from '#kernel/ctx';
 import { BerthError, invalidInput } from '#kernel/errors';
 import { requireCapability, requireProject } from '#kernel/scope';
+import { parseTime } from '#kernel/since';
 import type { CreateToken } from './model.ts';
 
 /** Refuses what the issuer may not hand on, and decides the expiry: no token reaches beyond the one that made it. */
@@ -31,8 +32,8 @@ const expiryOf = (issuer: Actor, wanted: string | null | undefined, now: number)
     if (limit !== null) throw tooLate(limit);
     return null;
   }
-  const expiresAt = Date.parse(wanted);
-  if (Number.isNaN(expiresAt))
+  const expiresAt = parseTime(wanted);
+  if (expiresAt === undefined)
     throw invalidInput('body.expires_at is no time that exists', 'use RFC 3339, e.g. 2027-01-31T12:00:00Z');
   if (expiresAt <= now) throw invalidInput('body.expires_at is in the past', 'choose a time to come, or omit it');
   if (limit !== null && expiresAt > limit) throw tooLate(limit);

@@ -20,6 +20,7 @@ export const CreateTokenBody = Type.Object(
       minLength: 1,
       maxLength: 100,
       pattern: '^[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$',
+      description: '1 to 100 printable ASCII characters, none of them a space at an end',
     }),
     capabilities: Type.Array(CapabilitySchema, { minItems: 1, uniqueItems: true }),
     projects: Type.Array(ProjectScope, { minItems: 1, maxItems: 200, uniqueItems: true }),
