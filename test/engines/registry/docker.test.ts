@@ -183,20 +183,21 @@ describe('the registry in Docker', () => {
     }
   });
 
-  test('a push with something to redact leaves nothing of it when it is aborted, however far it came', async () => {
-    for (const after of [1, 40, 80, 120, 160]) {
-      const image = await lab.makeImageWithArgument(`aborted ${after}`, `${ARGUMENT}-${after}`);
-      const abort = new AbortController();
-      const push = lab.registry.push({
-        localRef: image,
-        repository: 'shop/aborted',
-        signal: abort.signal,
-        onLog: () => setTimeout(() => abort.abort(new Error('cancelled')), after),
-        redact: [`${ARGUMENT}-${after}`],
-      });
-      await push.catch((thrown: unknown) => expect(thrown).toEqual(new Error('cancelled')));
-      expect(await filesWith(lab, 'second-line')).toEqual([]);
-    }
+  test('a push with something to redact that is broken off takes back what Docker had stored already', async () => {
+    const image = await lab.makeImageWithArgument('broken off', ARGUMENT);
+    await pushWith(lab.registry, image, 'shop/broken-off');
+    expect(await filesWith(lab, 'second-line')).toHaveLength(1);
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(new Error('cancelled')), 1);
+    const push = lab.registry.push({
+      localRef: image,
+      repository: 'shop/broken-off',
+      signal: abort.signal,
+      onLog: () => undefined,
+      redact: [ARGUMENT],
+    });
+    expect(await push.catch((thrown: unknown) => thrown)).toEqual(new Error('cancelled'));
+    expect(await filesWith(lab, 'second-line')).toEqual([]);
   });
 
   test('an index of images is redacted through to its images', async () => {
