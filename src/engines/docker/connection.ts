@@ -1,6 +1,7 @@
 import Docker from 'dockerode';
 import { Agent } from 'node:http';
 import type { Readable } from 'node:stream';
+import { inspect } from 'node:util';
 import type { Clock } from '#kernel/clock';
 import type { Log } from '#kernel/log';
 import { withDeadline } from './deadline.ts';
@@ -36,9 +37,19 @@ export interface ConnectionOptions {
   log: Log;
 }
 
+/**
+ * docker-modem formats each request for its debug log, enabled or not, agent and open sockets included. With a log followed
+ * for every replica that would cost more than all the rest of berth.
+ */
+class PlainAgent extends Agent {
+  [inspect.custom](): string {
+    return 'Agent';
+  }
+}
+
 export const createConnection = ({ socketPath, clock, log }: ConnectionOptions): Connection => {
   // A kept-alive connection of before a restart of Docker fails with EPIPE; a new one costs well below a millisecond.
-  const agent = new Agent({ keepAlive: false });
+  const agent = new PlainAgent({ keepAlive: false });
   const connect = (version?: string): Docker => {
     const target = { socketPath, agent, ...(version === undefined ? {} : { version }) };
     return new Docker(target);
