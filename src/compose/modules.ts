@@ -14,8 +14,6 @@ import { createTokens } from '#modules/tokens';
 import type { Base } from './base.ts';
 import type { Engines } from './engines.ts';
 
-export type Modules = ReturnType<typeof createModules>;
-
 /** Ties the modules together. `runner` is looked up when an operation is queued: it is made of them in its turn. */
 export const createModules = (base: Base, engines: Engines, runner: () => Runner | undefined) => {
   const { config, clock, log, newId, db, meta, instance } = base;

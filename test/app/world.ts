@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '#kernel/clock';
 import type { Config } from '#kernel/config';
 import { createIds } from '#kernel/ids';
 import type { Capability } from '#kernel/scope';
-import { createSystem, type SystemDeps } from '#modules/system';
+import { createSystem } from '#modules/system';
 import { createTokens } from '#modules/tokens';
 import { createFakeBuilder } from '#test/fakes/builder.ts';
 import { createFakeProxy } from '#test/fakes/proxy.ts';
@@ -17,7 +17,7 @@ export interface WorldOptions {
   config?: Partial<Config>;
   clock?: Clock;
   app?: Partial<AppDeps>;
-  system?: Partial<SystemDeps>;
+  system?: Partial<Parameters<typeof createSystem>[0]>;
 }
 
 export interface Answer {

@@ -89,7 +89,7 @@ describe('_headers', () => {
 
 describe('the configuration of Caddy', () => {
   test('braces of the user are literal, those of a redirect refer to its match', () => {
-    const [route] = routesOf({ redirects: '/a/:id/* /b/:id/:splat?x={env.SECRET}' }).filter((one) =>
+    const route = routesOf({ redirects: '/a/:id/* /b/:id/:splat?x={env.SECRET}' }).find((one) =>
       one.handle.some((handler) => handler['handler'] === 'static_response'),
     );
     expect(route?.handle[0]).toEqual({
