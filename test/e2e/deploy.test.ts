@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { helloApp, nodeApp } from '#test/support/apps.ts';
 import { Berth } from '#test/support/berth.ts';
 import { docker } from '#test/support/docker.ts';
@@ -234,5 +237,26 @@ describe('a running service', () => {
         `label=dev.berth.instance=${berth.instance()}`,
       ]),
     ).toBe('');
+  }, 120_000);
+});
+
+describe('the guide for agents', () => {
+  test('goes from nothing to a live URL when its first commands are run as they stand', async () => {
+    const guide = await fetch(`${berth.url}/skill.md`).then((reply) => reply.text());
+    const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(guide) ?? [];
+    expect(commands).toContain('SERVICE_TOKEN=brt_...');
+    const folder = mkdtempSync(join(tmpdir(), 'berth-guide-'));
+    // A POSIX shell, a bare PATH: whatever an agent may have.
+    const shell = Bun.spawn(['sh', '-eu', '-c', commands.replace('brt_...', berth.token)], {
+      cwd: folder,
+      env: { PATH: '/usr/bin:/bin', TMPDIR: folder },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const [output, errors] = await Promise.all([new Response(shell.stdout).text(), new Response(shell.stderr).text()]);
+    rmSync(folder, { recursive: true });
+    expect([await shell.exited, errors]).toEqual([0, '']);
+    expect(output).toContain('"status":"succeeded"');
+    expect(output).toEndWith('\nhello\n');
   }, 120_000);
 });
