@@ -52,6 +52,7 @@ export const createRunner = (deps: RunnerDeps): Runner => {
   return {
     wake: (id, reason) => {
       if (reason === 'canceled') cancel(id);
+      else if (!started) journal.log(id, 'berth', WAITING);
       schedule();
     },
     resume: () => {
@@ -67,6 +68,8 @@ export const createRunner = (deps: RunnerDeps): Runner => {
     running: () => active.size,
   };
 };
+
+const WAITING = 'waiting until the server has its engine, proxy and registry: GET /v1/health says what is missing';
 
 const holdsBack = (earlier: OperationRow, row: OperationRow): boolean =>
   earlier.project === row.project &&
