@@ -3,7 +3,7 @@ import { SYSTEM_ACTOR, type Actor, type Ctx } from '#kernel/ctx';
 import { conflict, notFound } from '#kernel/errors';
 import type { NewId } from '#kernel/ids';
 import { dryRun, type DryRun, type Page } from '#kernel/schema';
-import { requireCapability } from '#kernel/scope';
+import { inScope, requireCapability } from '#kernel/scope';
 import type { Database } from 'bun:sqlite';
 import { createAuthenticator, type TokenAuthenticator } from './authenticator.ts';
 import { requireGrantable } from './grants.ts';
@@ -14,9 +14,9 @@ import { createTokenStore, type TokenRow, type TokenStore } from './store.ts';
 /** The verbs on tokens. */
 export interface Tokens {
   createToken(ctx: Ctx, wanted: CreateToken): CreatedToken | DryRun;
-  /** Newest first; at most `page.limit + 1`. */
+  /** Newest first; at most `page.limit + 1`. Only those that reach into no project beyond the caller's scope. */
   listTokens(ctx: Ctx, page: Page): Token[];
-  /** Takes effect before it returns, for open streams too. Revoking again changes nothing. */
+  /** Takes effect before it returns, for open streams too. Revoking again changes nothing. NOT_FOUND beyond the caller's scope. */
   revokeToken(ctx: Ctx, id: string): RevokedToken | DryRun;
   /** The secret of the first admin token, on the first start; undefined on later ones. */
   bootstrap(): string | undefined;
@@ -62,12 +62,13 @@ export const createTokens = (deps: TokensDeps): Tokens => {
     },
     listTokens: (ctx, page) => {
       requireCapability(ctx.actor, 'admin');
-      return store.list(page).map(view);
+      return store.list(ctx.actor.projects, page).map(view);
     },
     revokeToken: (ctx, id) => {
       requireCapability(ctx.actor, 'admin');
       const row = store.get(id);
-      if (row === undefined) throw notFound(`no token "${id}"`, 'list tokens with GET /v1/tokens');
+      if (row === undefined || !row.projects.every((project) => inScope(ctx.actor, project)))
+        throw notFound(`no token "${id}"`, 'list tokens with GET /v1/tokens');
       if (ctx.dryRun) return revocationPlan(row);
       const revokedAt = row.revoked_at ?? revoke(ctx.actor, row);
       authenticator.forget(id);

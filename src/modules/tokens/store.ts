@@ -17,8 +17,11 @@ export interface TokenRow {
 
 export interface TokenStore {
   get(id: string): TokenRow | undefined;
-  /** Those not revoked, newest first; at most `page.limit + 1`. The cursor is the id. */
-  list(page: Page): TokenRow[];
+  /**
+   * Those not revoked that reach into no project beyond `scope`, names or `['*']`; newest first, at most `page.limit + 1`. The
+   * cursor is the id.
+   */
+  list(scope: readonly string[], page: Page): TokenRow[];
   count(): number;
   /** Tokens with the capability `admin` on all projects that neither expire nor are revoked. */
   lastingAdmins(): string[];
@@ -34,12 +37,14 @@ export const createTokenStore = (db: Database): TokenStore => ({
     const row = db.query<StoredRow, [string]>('SELECT * FROM tokens WHERE id = ?1').get(id);
     return row === null ? undefined : fromStored(row);
   },
-  list: (page) =>
+  list: (scope, page) =>
     db
-      .query<StoredRow, [string, number]>(
-        'SELECT * FROM tokens WHERE revoked_at IS NULL AND id < ?1 ORDER BY id DESC LIMIT ?2',
+      .query<StoredRow, [string, number, number, string]>(
+        `SELECT * FROM tokens WHERE revoked_at IS NULL AND id < ?1
+         AND (?3 OR NOT EXISTS (SELECT 1 FROM json_each(projects) WHERE value NOT IN (SELECT value FROM json_each(?4))))
+         ORDER BY id DESC LIMIT ?2`,
       )
-      .all(page.after ?? '~', page.limit + 1)
+      .all(page.after ?? '~', page.limit + 1, scope.includes('*') ? 1 : 0, JSON.stringify(scope))
       .map(fromStored),
   count: () => db.query<{ n: number }, []>('SELECT count(*) AS n FROM tokens').get()?.n ?? 0,
   lastingAdmins: () =>

@@ -123,6 +123,27 @@ test('a revoked token stops at once, however often it was used before', async ()
   expect((await world.call('GET /v1/tokens')).text).not.toContain(id);
 });
 
+test('an admin of some projects sees and revokes the tokens of these projects only', async () => {
+  const world = createWorld();
+  const { id, secret: token } = await world.mint(['admin'], ['shop', 'blog']);
+  const [own, wide, foreign, all] = [
+    await world.mint(['read'], ['shop']),
+    await world.mint(['read'], ['shop', 'theirs']),
+    await world.mint(['read'], ['theirs']),
+    await world.mint(['read'], ['*']),
+  ];
+  const { body } = await world.call('GET /v1/tokens', { token });
+  expect(body.tokens.map((one: { id: string }) => one.id)).toEqual([own.id, id]);
+  for (const beyond of [wide, foreign, all]) {
+    const refused = await world.call(`DELETE /v1/tokens/${beyond.id}`, { token });
+    const missing = await world.call('DELETE /v1/tokens/tok_00000000000000000000', { token });
+    expect(refused.status).toBe(404);
+    expect(refused.text.replace(beyond.id, 'X')).toBe(missing.text.replace('tok_00000000000000000000', 'X'));
+    expect((await world.call('GET /v1/projects', { token: beyond.secret })).status).toBe(200);
+  }
+  expect((await world.call(`DELETE /v1/tokens/${own.id}`, { token })).status).toBe(200);
+});
+
 test('the last admin token without an expiry cannot be revoked', async () => {
   const world = createWorld();
   const own = (await world.call('GET /v1/tokens')).body.tokens[0].id;
