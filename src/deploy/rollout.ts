@@ -6,6 +6,7 @@ import type { ReplicaRow, ServiceRow } from '#modules/services';
 import type { DeployDeps } from './deps.ts';
 import { passHealthGate } from './health-gate.ts';
 import type { Replicas } from './replicas.ts';
+import { createRouteChange } from './route-change.ts';
 import { replicaEnv } from './specs.ts';
 
 export interface RolloutRequest {
@@ -40,7 +41,8 @@ export interface Rollout {
 }
 
 export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => {
-  const { services, proxy, log } = deps;
+  const { services } = deps;
+  const routes = createRouteChange(deps);
 
   const gate = async (run: Run, { request, started }: Prepared): Promise<void> => {
     const { service } = request;
@@ -64,7 +66,6 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
           },
           { runtime: deps.runtime, clock: deps.clock, timeoutSeconds: service.health_timeout_seconds, signal, mask },
         );
-        await deps.runtime.keepRunning(row.container_id);
         run.log('rollout', `replica ${row.slot}: healthy`);
       } catch (error) {
         failFast.abort(error);
@@ -99,7 +100,7 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
     const before = routeOf(deps, service, [...request.keep, ...request.retire]);
     try {
       if (run.signal.aborted) throw run.signal.reason;
-      await proxy.apply(routeOf(deps, service, [...request.keep, ...started]));
+      await routes.move(before, routeOf(deps, service, [...request.keep, ...started]), started);
     } catch (error) {
       await discard(prepared, release);
       throw error;
@@ -113,7 +114,7 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
         })
         .immediate();
     } catch (error) {
-      await restoreRoute(before);
+      await routes.restore(before);
       await discard(prepared, release);
       throw error;
     }
@@ -121,14 +122,6 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
     run.log('rollout', `the route is live: ${request.keep.length + started.length} replica(s) serve ${release}`);
     // In the background: the release is live, and what drains is in the state for the next start.
     void replicas.drain(request.retire, service.drain_seconds);
-  };
-
-  const restoreRoute = async (route: Route): Promise<void> => {
-    try {
-      await proxy.apply(route);
-    } catch (error) {
-      log.error('cannot put a route back', error, { project: route.project, service: route.service });
-    }
   };
 
   return {
