@@ -11,7 +11,7 @@ import { DETACH, DRY_RUN, PAGING } from './flags.ts';
 
 const set = defineCommand({
   name: 'set',
-  summary: 'Set variables; the services of the project are restarted, one after the other',
+  summary: 'Set variables; the services of the project are restarted without an outage',
   details: [
     'Values on the command line end up in the history of the shell: for secrets use --file, or --file - for standard input.',
   ],
@@ -44,7 +44,7 @@ const set = defineCommand({
 
 const unset = defineCommand({
   name: 'unset',
-  summary: 'Remove variables; the services of the project are restarted, one after the other',
+  summary: 'Remove variables; the services of the project are restarted without an outage',
   examples: [{ line: 'berth env unset LOG_LEVEL', says: 'one variable' }],
   scope: 'project',
   args: { names: { summary: 'names to remove', variadic: true } },

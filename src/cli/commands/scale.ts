@@ -11,7 +11,7 @@ export const scale = defineCommand({
     { line: 'berth scale 3', says: 'three replicas' },
     {
       line: 'berth scale --memory 1024 --cpus 2',
-      says: 'more for each replica; they are replaced one after the other',
+      says: 'more for each replica; new ones start before the old ones go',
     },
     { line: 'berth scale --health-path /healthz', says: 'a release is live only once this path answers' },
   ],

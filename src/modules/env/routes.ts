@@ -20,8 +20,7 @@ export const envRoutes = ({ env }: { env: Env }) =>
         operationId: 'setEnv',
         capability: 'manage_env',
         tag: 'env',
-        summary:
-          'Merge name/value pairs into the environment; services with a live release restart, one replica after the other',
+        summary: 'Merge name/value pairs into the environment; services with a live release restart without an outage',
         errors: ['NOT_FOUND', 'CONFLICT'],
         dryRun: true,
       }),

@@ -208,7 +208,7 @@ const requireRunnable = (row: ServiceRow): void => {
 };
 
 const restartPlan = (row: ServiceRow): DryRun =>
-  dryRun(`restart service ${row.name}, one replica after the other`, [
+  dryRun(`restart service ${row.name}: new replicas start beside the old ones, which then go`, [
     { action: 'restart', resource: 'service', name: row.name, replicas: row.replicas },
   ]);
 
