@@ -30,6 +30,12 @@ export const readJson = async (request: Request): Promise<JsonBody | undefined> 
       'send JSON with the header "Content-Type: application/json"',
     );
   }
+  const encoding = request.headers.get('content-encoding') ?? 'identity';
+  if (encoding !== 'identity')
+    throw invalidInput(
+      `the content encoding "${encoding.slice(0, 40)}" is not accepted here`,
+      'send JSON uncompressed',
+    );
   const value = parse(decode(bytes));
   inspect(value, 'body', 0);
   return { value, digest: createHash('sha256').update(bytes).digest('hex') };

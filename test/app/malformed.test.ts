@@ -35,6 +35,11 @@ const BODIES: [string, Ask, RegExp, number?][] = [
     { body: '{}', headers: { 'content-type': 'text/plain; application/json' } },
     /content type/,
   ],
+  [
+    'compression',
+    { body: Bun.gzipSync(new TextEncoder().encode('{}')), headers: { 'content-encoding': 'gzip' } },
+    /content encoding "gzip" is not accepted/,
+  ],
   ['invalid UTF-8', { body: new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]) }, /not valid UTF-8/],
   ['a NUL character', { body: { ...BODY, principal: 'a\0b' } }, /body\.principal contains a NUL/],
   ['__proto__', { body: '{"__proto__":{"admin":true},"principal":"ci"}' }, /__proto__/],
