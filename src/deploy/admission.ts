@@ -23,14 +23,7 @@ export const createAdmission = (deps: DeployDeps): Admission => {
         'wait until it is gone, then deploy it anew',
         true,
       );
-    const count = services.count(target.project);
-    if (existing === undefined && count >= config.quotaServices) {
-      throw new BerthError(
-        'QUOTA_EXCEEDED',
-        `project "${target.project}" has ${count} of at most ${config.quotaServices} services`,
-        { hint: 'delete a service, or raise quota_services in the server configuration' },
-      );
-    }
+    if (existing === undefined) requireRoom(deps, target.project);
     await requireDisk();
     return existing ?? newService(target);
   };
@@ -73,6 +66,19 @@ export const createAdmission = (deps: DeployDeps): Admission => {
   });
 
   return admit;
+};
+
+/** QUOTA_EXCEEDED when the project may have no further service. */
+export const requireRoom = ({ config, services }: Pick<DeployDeps, 'config' | 'services'>, project: string): void => {
+  const count = services.count(project);
+  if (count < config.quotaServices) return;
+  throw new BerthError(
+    'QUOTA_EXCEEDED',
+    `project "${project}" has ${count} of at most ${config.quotaServices} services`,
+    {
+      hint: 'delete a service, or raise quota_services in the server configuration',
+    },
+  );
 };
 
 const diskFull = (path: string, free: number, needed: number): BerthError => {

@@ -6,7 +6,7 @@ import { dryRun, type Change, type DryRun } from '#kernel/schema';
 import { accepted, type Accepted, type Operations } from '#modules/operations';
 import type { Plan } from '#engines/builder/plan';
 import type { ServiceRow } from '#modules/services';
-import { createAdmission } from './admission.ts';
+import { createAdmission, requireRoom } from './admission.ts';
 import type { DeployDeps } from './deps.ts';
 import type { DeployInput } from './builds.ts';
 import { planSource } from './steps/source.ts';
@@ -53,6 +53,8 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
     deps.db
       .transaction(() => {
         if (services.get(service.project, service.name) === undefined) {
+          // Another first deploy may have been admitted while this one was uploaded.
+          requireRoom(deps, service.project);
           services.insert(service);
           deps.events.emit({
             project: service.project,
