@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { createCreateDeploy, createDeployEngine, startMaintenance } from '#deploy/index';
+import { createCreateDeploy, createDeployEngine, startMaintenance, type Maintenance } from '#deploy/index';
 import { createHttpMetrics, measured } from '#http/metrics';
 import { createServer, parseListen, type Peer } from '#http/server';
 import type { Config } from '#kernel/config';
@@ -62,7 +62,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   if (firstToken !== undefined && config.tokenFile !== '')
     writeFileSync(config.tokenFile, `${firstToken}\n`, { mode: 0o600 });
 
-  let maintenance: ReturnType<typeof startMaintenance> | undefined;
+  let maintenance: Maintenance | undefined;
   const platform = startPlatform({
     engines,
     deploy,
@@ -71,6 +71,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     log,
     idle: () => runner.running() === 0,
     seedBaseImages: config.seedBaseImages,
+    onEngineBack: () => maintenance?.hurry(),
     onReady: () => {
       runner.resume();
       const parts = { recovery: deploy.recovery, collector: deploy.collector, ensurePlatform: platform.ensure };

@@ -15,6 +15,8 @@ export interface PlatformDeps {
   /** Whether no operation runs: seeding waits for that. */
   idle: () => boolean;
   seedBaseImages: boolean;
+  /** Called when the engine answers again after it was away. */
+  onEngineBack: () => void;
   /** Called once everything is there and repaired: operations may run. */
   onReady: () => void;
 }
@@ -84,7 +86,7 @@ export const startPlatform = (deps: PlatformDeps): Platform => {
         await clock.sleep(RETRY_MS, stopping.signal);
       }
     }
-    await Promise.all([deploy.watcher.run(stopping.signal), seed()]);
+    await Promise.all([deploy.watcher.run(stopping.signal, deps.onEngineBack), seed()]);
   })();
 
   return {

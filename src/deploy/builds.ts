@@ -8,7 +8,7 @@ import type { ServiceRow } from '#modules/services';
 import type { DeployDeps } from './deps.ts';
 import { maskError } from './outcomes.ts';
 import type { Semaphore } from './semaphore.ts';
-import { LABEL } from './specs.ts';
+import { buildPrefix, LABEL } from './specs.ts';
 import { argumentValues, buildImage } from './steps/build.ts';
 import { planSource, type PlannedSource } from './steps/source.ts';
 
@@ -41,7 +41,7 @@ export const createBuilds = (deps: DeployDeps, slots: Semaphore): Builds => {
   const { config, services } = deps;
 
   const workDirOf = (run: Run): string => join(config.dataDir, 'builds', run.id);
-  const tagOf = (run: Run): string => `berth/${deps.instance}/${run.project}/${run.service}:${run.id}`;
+  const tagOf = (run: Run): string => `${buildPrefix(deps.instance)}${run.project}/${run.service}:${run.id}`;
   const inputOf = (run: Run): DeployInput => run.input as unknown as DeployInput;
 
   const planAndBuild = async (run: Run, service: ServiceRow, signal: AbortSignal): Promise<Built> => {

@@ -17,7 +17,7 @@ import type { Executor } from '#modules/operations';
 
 export type { DeployDeps } from './deps.ts';
 export { createCreateDeploy, type CreateDeploy } from './create-deploy.ts';
-export { startMaintenance } from './maintenance.ts';
+export { startMaintenance, type Maintenance } from './maintenance.ts';
 export { deployRoutes } from './routes.ts';
 export { bridgePrefix, firewallSpec, firstAddress, LABEL } from './specs.ts';
 

@@ -20,9 +20,17 @@ const HEAL_EVERY_MS = 30_000;
 /** Daily, at a quiet hour of UTC. */
 const DISK_SCHEDULE = '17 3 * * *';
 
+export interface Maintenance {
+  /** Looks at once for what is to be mended: the engine was away. */
+  hurry(): void;
+  stop(): Promise<void>;
+}
+
 /** What berth does unasked: brings the world back to the wanted state, and frees disk. */
-export const startMaintenance = (deps: MaintenanceDeps): { stop: () => Promise<void> } => {
+export const startMaintenance = (deps: MaintenanceDeps): Maintenance => {
   const stopping = new AbortController();
+  let pause = new AbortController();
+  let untidy = false;
 
   const heal = async (): Promise<void> => {
     await deps.ensurePlatform();
@@ -38,6 +46,9 @@ export const startMaintenance = (deps: MaintenanceDeps): { stop: () => Promise<v
         input: { replicas: row.replicas },
       });
     }
+    if (!untidy) return;
+    await deps.recovery.tidy();
+    untidy = false;
   };
 
   const guarded = async (what: string, work: () => Promise<void>): Promise<void> => {
@@ -50,8 +61,9 @@ export const startMaintenance = (deps: MaintenanceDeps): { stop: () => Promise<v
 
   const loop = (async () => {
     while (!stopping.signal.aborted) {
+      pause = new AbortController();
       await guarded('heal', heal);
-      await deps.clock.sleep(HEAL_EVERY_MS, stopping.signal);
+      await deps.clock.sleep(HEAL_EVERY_MS, AbortSignal.any([stopping.signal, pause.signal]));
     }
   })();
   const disk = new Cron(DISK_SCHEDULE, { timezone: 'UTC', protect: true }, () =>
@@ -59,6 +71,10 @@ export const startMaintenance = (deps: MaintenanceDeps): { stop: () => Promise<v
   );
 
   return {
+    hurry: () => {
+      untidy = true;
+      pause.abort();
+    },
     stop: async () => {
       stopping.abort();
       disk.stop();

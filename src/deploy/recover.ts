@@ -7,7 +7,7 @@ import type { DeployDeps } from './deps.ts';
 import type { DeployInput } from './builds.ts';
 import type { Replicas } from './replicas.ts';
 import { routeOf } from './rollout.ts';
-import { networkSelector, replicaSelector } from './specs.ts';
+import { buildPrefix, networkSelector, replicaSelector } from './specs.ts';
 
 /** What must be done so that Docker and the state agree. Pure data. */
 export interface Repair {
@@ -36,9 +36,15 @@ export const planRepair = (rows: readonly ReplicaRow[], containers: readonly Con
   };
 };
 
+/** Names of builds whose operation has ended: it could not take them away, because the engine was gone by then. Pure. */
+export const strayBuilds = (names: readonly string[], openOperations: readonly string[]): string[] =>
+  names.filter((name) => !openOperations.some((id) => name.endsWith(`:${id}`)));
+
 export interface Recovery {
   /** After a start of berth: repairs, sets all routes, and follows the logs again. */
   atStart(): Promise<void>;
+  /** Removes what operations could not remove while the engine was away. */
+  tidy(): Promise<void>;
   /** Now and then: starts live replicas that were stopped, and reports services that lost some. */
   heal(): Promise<{ project: string; service: string }[]>;
 }
@@ -93,6 +99,12 @@ export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery =
     await removeOthers(join(deps.config.dataDir, 'builds'), (path) => ids.has(path.split('/').at(-1) ?? ''));
   };
 
+  const removeStrayBuilds = async (): Promise<void> => {
+    const open = deps.operations.open().map((row) => row.id);
+    for (const name of strayBuilds(await runtime.imageNames(buildPrefix(deps.instance)), open))
+      await runtime.removeImage(name);
+  };
+
   const startStopped = async (rows: readonly ReplicaRow[]): Promise<void> => {
     for (const row of rows) {
       try {
@@ -123,9 +135,11 @@ export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery =
       for (const id of repair.orphans) await runtime.remove(id);
       await removeStrayNetworks();
       await removeStrayFiles();
+      await removeStrayBuilds();
       attachLogs();
       void replicas.drain(repair.drain, 0);
     },
+    tidy: removeStrayBuilds,
     heal: async () => {
       const repair = planRepair(services.replicas.all(), await containers());
       noteLiveness(repair);

@@ -57,6 +57,9 @@ export const replicaEnv = (
   PORT: String(appPort(env)),
 });
 
+/** What the local names of an installation's builds begin with; each ends with its operation's id. */
+export const buildPrefix = (instance: string): string => `berth/${instance}/`;
+
 export const replicaName = (service: ServiceRow, slot: number, operationId: string): string =>
   `berth-${service.project}-${service.name}-${slot}-${operationId.slice(-10)}`;
 

@@ -14,8 +14,11 @@ const RELINK_PAUSE_MS = 2000;
 const LISTEN_AGAIN_MS = 120_000;
 
 export interface Watcher {
-  /** Follows the engine's events until `signal` aborts, and links again whenever the link breaks. */
-  run(signal: AbortSignal): Promise<void>;
+  /**
+   * Follows the engine's events until `signal` aborts, and links again whenever the link breaks; then it calls `onBack`,
+   * because nobody told what happened meanwhile.
+   */
+  run(signal: AbortSignal, onBack: () => void): Promise<void>;
 }
 
 /** Turns what happens to live replicas into project events: exits with their code, out of memory, restarts, crash loops. */
@@ -96,9 +99,13 @@ export const createWatcher = (deps: DeployDeps): Watcher => {
   };
 
   return {
-    run: async (signal) => {
-      while (!signal.aborted) {
+    run: async (signal, onBack) => {
+      for (let lost = false; !signal.aborted; lost = true) {
         try {
+          if (lost) {
+            await deps.runtime.info();
+            onBack();
+          }
           for await (const event of deps.runtime.events(replicaSelector(deps.instance), signal)) onEvent(event, signal);
         } catch (error) {
           if (!signal.aborted) deps.log.warn('lost the link to the engine’s events', { reason: messageOf(error) });

@@ -52,8 +52,10 @@ export const imageContract = (bench: Bench): void => {
       await bench.runtime.tagImage(bench.harness.image, target);
       const original = await bench.runtime.inspectImage(bench.harness.image);
       expect((await bench.runtime.inspectImage(target))?.id).toBe(original?.id ?? '');
+      expect(await bench.runtime.imageNames(`berth-test/${bench.harness.prefix}:`)).toEqual([target]);
       await bench.runtime.removeImage(target);
       await bench.runtime.removeImage(target);
+      expect(await bench.runtime.imageNames(`berth-test/${bench.harness.prefix}:`)).toEqual([]);
       expect(await bench.runtime.inspectImage(target)).toBeUndefined();
       expect((await bench.runtime.inspectImage(bench.harness.image))?.id).toBe(original?.id ?? '');
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { changeOver } from '../../src/deploy/change-over.ts';
 import { surplusReleases } from '../../src/deploy/collect.ts';
-import { planRepair } from '../../src/deploy/recover.ts';
+import { planRepair, strayBuilds } from '../../src/deploy/recover.ts';
 import { parseTcpTable } from '../../src/deploy/sockets.ts';
 import type { ReleaseRow } from '#modules/releases';
 import type { ReplicaRow, ServiceRow } from '#modules/services';
@@ -157,4 +157,9 @@ test('the socket table of the kernel is read with its byte order', () => {
     { localIp: '::', localPort: 3000, remoteIp: '::', remotePort: 0, state: 10 },
     { localIp: '10.208.0.1', localPort: 50_001, remoteIp: '10.208.0.2', remotePort: 8080, state: 1 },
   ]);
+});
+
+test('builds of ended operations are stray, those of open ones are not', () => {
+  const names = ['berth/i/shop/web:op_1', 'berth/i/shop/web:op_2', 'berth/i/shop/api:op_12'];
+  expect(strayBuilds(names, ['op_2'])).toEqual(['berth/i/shop/web:op_1', 'berth/i/shop/api:op_12']);
 });

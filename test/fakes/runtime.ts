@@ -203,7 +203,7 @@ const networkView = (engine: FakeEngine, installation: Labels, enter: Access['en
   },
 });
 
-type ImageView = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'tagImage' | 'removeImage'>;
+type ImageView = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'tagImage' | 'imageNames' | 'removeImage'>;
 
 const imageView = (engine: FakeEngine, enter: Access['enter']): ImageView => ({
   inspectImage: async (ref) => {
@@ -222,6 +222,10 @@ const imageView = (engine: FakeEngine, enter: Access['enter']): ImageView => ({
     const found = engine.images.get(ref);
     if (found === undefined) throw notFound(`No such image: ${ref}`, 'check its name');
     engine.images.set(target, found);
+  },
+  imageNames: async (prefix) => {
+    enter('imageNames');
+    return [...engine.images.keys()].filter((name) => name.startsWith(prefix));
   },
   removeImage: async (ref) => {
     enter('removeImage');

@@ -8,6 +8,7 @@ import { createLog } from '#kernel/log';
 import type { Operation } from '#modules/operations';
 import { writeFiles } from './apps.ts';
 import { removeByLabel } from './docker.ts';
+import type { TestEngine } from './engine.ts';
 import { freePorts } from './ports.ts';
 
 /** The compiled executable that the end-to-end tests drive. */
@@ -27,49 +28,73 @@ export interface ApiOptions {
   headers?: Record<string, string>;
 }
 
+export interface BootOptions {
+  /** Gets the empty data directory before the server starts, and returns how to undo what it did. */
+  prepare?: (dataDir: string) => Promise<() => Promise<void>>;
+  /** The engine to use instead of the host's. */
+  engine?: TestEngine;
+}
+
 /** A berth of its own: data directory, ports, Docker objects; nothing is left of it after `destroy`. */
 export class Berth {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'berth-e2e-'));
   readonly ports: { api: number; http: number; https: number; proxyApi: number; registry: number };
   readonly #flags: string[];
   readonly #pool = randomPool();
+  readonly #engine: TestEngine | undefined;
   #process: ReturnType<typeof Bun.spawn> | undefined;
   #cleanUp: (() => Promise<void>) | undefined;
   token = '';
 
-  private constructor(ports: number[], flags: string[]) {
+  private constructor(ports: number[], flags: string[], engine?: TestEngine) {
     const [api = 0, http = 0, https = 0, proxyApi = 0, registry = 0] = ports;
     this.ports = { api, http, https, proxyApi, registry };
-    this.#flags = flags;
+    this.#flags = engine === undefined ? flags : ['--docker-socket', engine.socket, ...flags];
+    this.#engine = engine;
   }
 
-  /** `prepare` gets the empty data directory before the server starts, and returns how to undo what it did. */
-  static async boot(flags: string[] = [], prepare?: (dataDir: string) => Promise<() => Promise<void>>): Promise<Berth> {
-    const berth = new Berth(await freePorts(5), flags);
+  static async boot(flags: string[] = [], { prepare, engine }: BootOptions = {}): Promise<Berth> {
+    const berth = new Berth(await freePorts(5), flags, engine);
     berth.#cleanUp = await prepare?.(berth.dataDir);
     await berth.start();
     return berth;
   }
 
+  /** Where its API and its apps are reached. */
+  get address(): string {
+    return this.#engine?.address ?? '127.0.0.1';
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${this.ports.api}`;
+    return `http://${this.address}:${this.ports.api}`;
   }
 
   get logFile(): string {
     return join(this.dataDir, 'server.log');
   }
 
+  get #tokenFile(): string {
+    return join(this.dataDir, 'admin-token');
+  }
+
   async start(): Promise<void> {
-    const tokenFile = join(this.dataDir, 'admin-token');
+    this.launch();
+    await this.ready();
+    this.token = readFileSync(this.#tokenFile, 'utf8').trim();
+  }
+
+  /** Starts the process; it may not answer yet. */
+  launch(): void {
     const { ports } = this;
     this.#process = Bun.spawn(
       [
+        ...(this.#engine?.prefix ?? []),
         EXECUTABLE,
         'server',
         '--data-dir',
         this.dataDir,
         '--listen',
-        `127.0.0.1:${ports.api}`,
+        `${this.address}:${ports.api}`,
         '--http-port',
         String(ports.http),
         '--https-port',
@@ -79,7 +104,7 @@ export class Berth {
         '--registry-port',
         String(ports.registry),
         '--token-file',
-        tokenFile,
+        this.#tokenFile,
         '--no-seed-base-images',
         '--network-pool',
         this.#pool,
@@ -87,8 +112,6 @@ export class Berth {
       ],
       { stdout: 'ignore', stderr: Bun.file(this.logFile), env: { PATH: process.env.PATH ?? '', HOME: this.dataDir } },
     );
-    await this.ready();
-    this.token = readFileSync(tokenFile, 'utf8').trim();
   }
 
   /** Waits until the API answers and its engines are there. */
@@ -180,7 +203,7 @@ export class Berth {
 
   /** A request to an app through the proxy. */
   app(project: string, service: string, path = '/', init: RequestInit = {}): Promise<Response> {
-    return fetch(`http://127.0.0.1:${this.ports.http}${path}`, {
+    return fetch(`http://${this.address}:${this.ports.http}${path}`, {
       ...init,
       headers: { ...Object.fromEntries(new Headers(init.headers)), host: `${service}--${project}.localhost` },
     });
@@ -204,7 +227,8 @@ export class Berth {
   async destroy(): Promise<void> {
     const instance = this.instance();
     await this.stop('SIGKILL');
-    if (instance !== '') {
+    // An engine of its own goes with all that it had.
+    if (instance !== '' && this.#engine === undefined) {
       await removeByLabel(`${LABEL.instance}=${instance}`);
       await createIptablesFirewall({ ...firewallSpec(instance, []), log: QUIET }).remove();
     }

@@ -6,7 +6,7 @@ import type { ImageInfo, Runtime } from './port.ts';
 
 const PULL_DEADLINE_MS = 600_000;
 
-type ImageCalls = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'tagImage' | 'removeImage'>;
+type ImageCalls = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'tagImage' | 'imageNames' | 'removeImage'>;
 
 export const imageCalls = ({ call }: Connection): ImageCalls => {
   const inspect = (ref: string, signal?: AbortSignal): Promise<ImageInfo | undefined> =>
@@ -52,6 +52,11 @@ export const imageCalls = ({ call }: Connection): ImageCalls => {
         const { repo, tag } = splitRef(target);
         if (tag?.includes(':')) throw invalidInput(`${target} names a digest`, 'give a name and a tag');
         await image(docker, ref).tag({ repo, tag: tag ?? 'latest', abortSignal });
+      }),
+    imageNames: (prefix) =>
+      call('list images', async (docker, abortSignal) => {
+        const found = await docker.listImages({ abortSignal });
+        return found.flatMap(({ RepoTags }) => RepoTags ?? []).filter((name) => name.startsWith(prefix));
       }),
     removeImage: (ref) =>
       call(`remove image ${ref}`, async (docker, abortSignal) => {

@@ -46,6 +46,8 @@ export interface Runtime {
   /** Makes `ref` present locally: at once when it is, else pulled. */
   ensureImage(ref: string, signal?: AbortSignal): Promise<ImageInfo>;
   tagImage(ref: string, target: string): Promise<void>;
+  /** Local names (`repository:tag`) that begin with `prefix`. */
+  imageNames(prefix: string): Promise<string[]>;
   /** Untags, and deletes layers that nothing else uses. Idempotent; an image in use stays. */
   removeImage(ref: string): Promise<void>;
 }
