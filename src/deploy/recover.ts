@@ -108,6 +108,8 @@ export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery =
   const startStopped = async (rows: readonly ReplicaRow[]): Promise<void> => {
     for (const row of rows) {
       try {
+        // One that crashes again and again is between two attempts of the engine's, which go on by themselves.
+        if ((await runtime.inspect(row.container_id))?.status === 'restarting') continue;
         await runtime.start(row.container_id);
         deps.liveness.set(row.container_id, true);
         log.info('started a live replica that was stopped', { replica: row.name });
