@@ -35,7 +35,7 @@ const routes = (): string[] => readdirSync(join(berth.dataDir, 'proxy/dynamic'))
 /** Version `n` takes a while in each phase, so that a kill can hit it. */
 const slowApp = (text: string): Record<string, string> => ({
   ...helloApp(text),
-  Dockerfile: `FROM node:24-slim\nWORKDIR /app\nCOPY . .\nRUN sleep 1 && echo ${text} > built\nUSER node\nCMD ["sh", "-c", "sleep 1; exec node server.js"]\n`,
+  Dockerfile: `FROM node:24-slim\nWORKDIR /app\nCOPY . .\nRUN sleep 1 && echo ${crypto.randomUUID()} > built\nUSER node\nCMD ["sh", "-c", "sleep 1; exec node server.js"]\n`,
 });
 
 describe('kill -9 of berth', () => {

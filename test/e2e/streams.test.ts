@@ -60,11 +60,16 @@ const never = (): boolean => false;
 
 describe('the stream of an operation', () => {
   test('cut again and again and resumed tells every event once, in order, up to done', async () => {
-    const { body } = await berth.upload('shop', 'cut', {
-      Dockerfile:
-        'FROM node:24-slim\nWORKDIR /app\nCOPY . .\nRUN for n in $(seq 1 60); do echo "step $n"; sleep 0.02; done\nUSER node\nCMD ["node", "server.js"]\n',
-      'server.js': helloApp('cut')['server.js'] ?? '',
-    });
+    const { body } = await berth.upload(
+      'shop',
+      'cut',
+      {
+        Dockerfile:
+          'FROM node:24-slim\nWORKDIR /app\nCOPY . .\nRUN for n in $(seq 1 60); do echo "step $n"; sleep 0.02; done\nUSER node\nCMD ["node", "server.js"]\n',
+        'server.js': helloApp('cut')['server.js'] ?? '',
+      },
+      '?no_cache=true',
+    );
     const frames: Frame[] = [];
     while (frames.at(-1)?.event !== 'done') {
       const more = await read(body.stream_url, frames.at(-1)?.id, (seen) => seen.length >= 7);
