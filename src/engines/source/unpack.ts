@@ -2,6 +2,7 @@ import { createReadStream, mkdirSync } from 'node:fs';
 import { chmod, link, mkdir, rm, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { extract, type Extract, type Header } from 'tar-stream';
 import type { Clock } from '#kernel/clock';
@@ -71,8 +72,17 @@ const readArchive = async (options: UnpackOptions, meter: Meter, unpacking: Unpa
   if (first !== undefined) throw isNamed(first.thrown) ? first.thrown : unreadable(first.thrown);
 };
 
+/** Small files are written by blocking calls: nothing else may wait longer for its turn than this. */
+const TURN_MS = 20;
+
 const addAll = async (entries: Extract, unpacking: Unpacking): Promise<void> => {
-  for await (const entry of entries) await unpacking.add(entry);
+  let turn = performance.now();
+  for await (const entry of entries) {
+    await unpacking.add(entry);
+    if (performance.now() - turn < TURN_MS) continue;
+    await setImmediate();
+    turn = performance.now();
+  }
 };
 
 const outcomeOf = (work: Promise<void>): Promise<{ thrown: unknown } | undefined> =>
