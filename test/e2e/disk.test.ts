@@ -12,9 +12,9 @@ let disk: SmallDisk;
 
 beforeAll(async () => {
   berth = await Berth.boot(['--min-free-bytes', String(NEEDED), '--network-size', '28'], {
-    prepare: async (dataDir) => {
+    prepare: async ({ dataDir }) => {
       disk = await SmallDisk.mount(dataDir, 768);
-      return () => disk.unmount();
+      return { cleanUp: () => disk.unmount() };
     },
   });
   await berth.project('shop');

@@ -28,9 +28,15 @@ export interface ApiOptions {
   headers?: Record<string, string>;
 }
 
+export interface Prepared {
+  flags?: string[];
+  /** Undoes what was prepared, once the server is gone. */
+  cleanUp: () => Promise<void>;
+}
+
 export interface BootOptions {
-  /** Gets the empty data directory before the server starts, and returns how to undo what it did. */
-  prepare?: (dataDir: string) => Promise<() => Promise<void>>;
+  /** Called before the server starts, when its ports and its empty data directory are known. */
+  prepare?: (berth: Berth) => Promise<Prepared>;
   /** The engine to use instead of the host's. */
   engine?: TestEngine;
 }
@@ -49,13 +55,15 @@ export class Berth {
   private constructor(ports: number[], flags: string[], engine?: TestEngine) {
     const [api = 0, http = 0, https = 0, proxyApi = 0, registry = 0] = ports;
     this.ports = { api, http, https, proxyApi, registry };
-    this.#flags = engine === undefined ? flags : ['--docker-socket', engine.socket, ...flags];
+    this.#flags = [...(engine === undefined ? [] : ['--docker-socket', engine.socket]), ...flags];
     this.#engine = engine;
   }
 
   static async boot(flags: string[] = [], { prepare, engine }: BootOptions = {}): Promise<Berth> {
     const berth = new Berth(await freePorts(5), flags, engine);
-    berth.#cleanUp = await prepare?.(berth.dataDir);
+    const prepared = await prepare?.(berth);
+    berth.#cleanUp = prepared?.cleanUp;
+    berth.#flags.push(...(prepared?.flags ?? []));
     await berth.start();
     return berth;
   }
