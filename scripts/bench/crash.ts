@@ -7,6 +7,8 @@ import type { TrafficOptions, TrafficResult } from './processes/traffic.ts';
 
 const PROJECT = 'bench-crash';
 const PER_SECOND = 100;
+/** Between two kills, so that requests meet a server that is up as well as one that is not. */
+const PAUSE_MS = 1000;
 
 /** `kill -9`, started again at once as systemd would: how long until an authenticated read answers, and what apps notice. */
 export const crash: Benchmark = async (bench) => {
@@ -32,6 +34,7 @@ export const crash: Benchmark = async (bench) => {
       fetch(`${berth.url}/v1/projects/${PROJECT}`, { ...init, headers });
     times.push(await untilAnswer(begun, ask));
     await started;
+    await Bun.sleep(PAUSE_MS);
     bench.say(`kill -9 ${run}: the API answers after ${times.at(-1)?.toFixed(0)} ms`);
   }
   const result = await load.finish();

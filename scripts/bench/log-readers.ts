@@ -75,10 +75,10 @@ export const logReaders: Benchmark = async (bench) => {
 
 const said = (sessions: readonly Session[]): string => `${median(sessions.at(-1)?.p99 ?? []).toFixed(1)} ms`;
 
-/** How much higher memory went in the second half than in the first; a server that keeps what readers don't take grows on. */
+/** Between the medians of the two halves; a server that keeps what readers don't take grows on. */
 const laterGrowth = ({ memory }: Session): number => {
   const half = Math.floor(memory.length / 2);
-  return Math.max(0, Math.max(...memory.slice(half)) - Math.max(...memory.slice(0, half)));
+  return Math.max(0, median(memory.slice(half)) - median(memory.slice(0, half)));
 };
 
 const peaks = (sessions: readonly Session[]): string =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Benchmark } from './kit/bench.ts';
-import { succeed } from './kit/server.ts';
+import { succeed, untilSettled } from './kit/server.ts';
 import { startWorker } from './kit/worker.ts';
 import { untilAnswer } from './kit/until.ts';
 import type { TrafficOptions, TrafficResult } from './processes/traffic.ts';
@@ -33,6 +33,8 @@ export const traffic: Benchmark = async (bench) => {
     await deploy(String(number));
     bench.say(`traffic: deploy ${number} of ${DEPLOYS} is live`);
   }
+  // The load goes on until the last old replica was drained and told to end.
+  await untilSettled(berth, PROJECT, 'web');
   const seconds = (performance.now() - begun) / 1000;
   const result = await load.finish();
   const reasons = Object.entries(result.reasons).map(([reason, count]) => `${count} × ${reason}`);
