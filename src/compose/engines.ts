@@ -1,4 +1,5 @@
 import { chownSync, mkdirSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { createBuildkitBuilder } from '#engines/builder/buildkit';
 import type { ImageBuilder } from '#engines/builder/port';
@@ -27,6 +28,8 @@ export interface Engines {
   proxy: Proxy;
   firewall: Firewall | null;
 }
+
+const MIB = 1024 ** 2;
 
 /** Nobody on the host has this id; the registry needs to write its own directory and nothing else. */
 const REGISTRY_UID = 65_532;
@@ -68,6 +71,10 @@ function* take<T>(items: Iterable<T>, count: number): Generator<T, void, undefin
   }
 }
 
+/** Three quarters of the machine's, unless set: the rest is for berth, the proxy and the apps. */
+const buildMemory = (config: Config): number =>
+  config.buildMemoryMb > 0 ? config.buildMemoryMb * MIB : Math.floor((totalmem() * 3) / 4);
+
 export const createEngines = async (base: Base): Promise<Engines> => {
   const { config, instance, clock, log } = base;
   const labels = { [LABEL.instance]: instance };
@@ -75,7 +82,7 @@ export const createEngines = async (base: Base): Promise<Engines> => {
   const runtime = createDockerRuntime({ socketPath, clock, log, installation: labels });
   return {
     runtime,
-    builder: createBuildkitBuilder({ socketPath, clock, log }),
+    builder: createBuildkitBuilder({ socketPath, clock, log, limits: { memoryBytes: buildMemory(config) } }),
     registry: createDockerRegistry({
       socketPath,
       runtime,

@@ -7,6 +7,7 @@ import type { Clock } from '#kernel/clock';
 import { BerthError, invalidInput } from '#kernel/errors';
 import type { Log } from '#kernel/log';
 import { ask, askForStream, type ProgressMessage, readMessages } from '#engines/docker/calls';
+import { createBuildLimits, type BuildLimits } from './build-limits.ts';
 import { buildCache } from './buildkit-cache.ts';
 import { buildError } from './buildkit-failure.ts';
 import { watchEngine } from './buildkit-watch.ts';
@@ -18,16 +19,22 @@ export interface BuildkitOptions {
   socketPath: string;
   clock: Clock;
   log: Log;
+  /** What all builds together may use; without them, everything. */
+  limits?: BuildLimits;
 }
 
 /** Builds by the BuildKit inside the Docker daemon. */
 export const createBuildkitBuilder = (options: BuildkitOptions): ImageBuilder => {
   const connection = createConnection(options);
+  const { limits } = options;
+  const limit = limits === undefined ? async () => undefined : createBuildLimits({ ...options, connection, limits });
   return {
     build: async (request) => {
       refuseBuilderArgs(request.buildArgs);
       request.signal.throwIfAborted();
-      const imageId = await new Build(connection, options, request).run();
+      const ended = new AbortController();
+      await limit(ended.signal);
+      const imageId = await new Build(connection, options, request).run().finally(() => ended.abort());
       return readImage(connection, imageId);
     },
     ...buildCache(connection),
