@@ -25,7 +25,8 @@ export const openOutside = async (extraAddress: string): Promise<Outside> => {
   await inside('address', 'add', `${extraAddress}/32`, 'dev', 'far');
   await inside('link', 'set', 'far', 'up');
   await inside('route', 'add', 'default', 'via', near);
-  await tool('ip', 'route', 'add', `${extraAddress}/32`, 'via', far);
+  // A run that was killed may have left its own.
+  await tool('ip', 'route', 'replace', `${extraAddress}/32`, 'via', far);
   const server = Bun.spawn(['ip', 'netns', 'exec', name, process.execPath, '-e', SERVER], { stdout: 'pipe' });
   await server.stdout.getReader().read();
   return {
