@@ -102,7 +102,7 @@ beforeAll(async () => {
   ours = await lab.addNetwork('a');
   other = await lab.addNetwork('b');
   outside = await openOutside(METADATA);
-  await tool('ip', 'address', 'add', `${LOCAL_LINK}/32`, 'dev', 'lo');
+  await tool('ip', 'address', 'replace', `${LOCAL_LINK}/32`, 'dev', 'lo');
   hostPort = listen();
   entryPort = listen();
   const published = 20_000 + Math.floor(Math.random() * 10_000);
