@@ -102,7 +102,8 @@ is_running() {
   local name="$1" file="$2" pid
   [[ -r "$file" ]] || return 1
   pid="$(<"$file")"
-  [[ -n "$pid" && -r "/proc/$pid/comm" && "$(<"/proc/$pid/comm")" == "$name" ]]
+  # A process that was killed and that nobody has waited for keeps its name, but has no executable any more.
+  [[ -n "$pid" && "$(readlink "/proc/$pid/exe" 2>/dev/null)" == */"$name"* ]]
 }
 
 # Some kernels know only one of the two kinds of iptables.
