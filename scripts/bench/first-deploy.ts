@@ -48,8 +48,6 @@ const deployNew = async (berth: Berth, service: string) => {
   const milliseconds = await untilAnswer(begun, (init) => berth.app(PROJECT, service, '/', init));
   await succeed(berth, body.operation_id);
   const phases = await phaseTimes(berth, body.operation_id);
-  await berth
-    .api(`/v1/projects/${PROJECT}/services/${service}?confirm=true`, { method: 'DELETE' })
-    .then((reply) => (reply.body.operation_id === undefined ? undefined : berth.wait(reply.body.operation_id)));
+  // The service stays: without its repository the next push would find no layer of the base image to share.
   return { milliseconds, phases };
 };
