@@ -1,6 +1,5 @@
 import type { Benchmark } from './kit/bench.ts';
 import { expressApp } from './kit/express-app.ts';
-import { Scope } from './kit/scope.ts';
 import { summarise } from './kit/stats.ts';
 import { freePorts } from '#test/support/ports.ts';
 import { startWorker } from './kit/worker.ts';
@@ -22,7 +21,7 @@ export const apiRead: Benchmark = async (bench) => {
   const bare: BareApiOptions = { port: barePort, name: PROJECT, payload };
   await startWorker(bench.scope, 'bare-api', bare);
   const load = async (port: number, headers: Record<string, string>): Promise<number> => {
-    const scope = new Scope();
+    const scope = bench.scope.part();
     const options: HttpLoadOptions = { port, path, headers, connections: CONNECTIONS, seconds: SECONDS };
     const worker = await startWorker<HttpLoadResult>(scope, 'http-load', options);
     const result = await worker.finish();

@@ -1,8 +1,7 @@
 import { freePorts } from '#test/support/ports.ts';
 import { nodeApp } from '#test/support/apps.ts';
-import type { Benchmark } from './kit/bench.ts';
+import type { Bench, Benchmark } from './kit/bench.ts';
 import { memoryOf } from './kit/process-usage.ts';
-import { Scope } from './kit/scope.ts';
 import { replicaIds, untilSettled } from './kit/server.ts';
 import { median, summarise } from './kit/stats.ts';
 import { startWorker } from './kit/worker.ts';
@@ -40,13 +39,13 @@ export const logReaders: Benchmark = async (bench) => {
   const windows = Math.max(2, Math.ceil(bench.runs / SESSIONS));
   const sessions: { baseline: Session[]; berth: Session[] } = { baseline: [], berth: [] };
   for (let number = 1; number <= SESSIONS; number += 1) {
-    const scope = new Scope();
+    const scope = bench.scope.part();
     const bare = await startWorker(scope, 'bare-stream', bareOptions);
-    sessions.baseline.push(await readAlong({ port, path: '/', headers: {}, windows }, bare.pid));
+    sessions.baseline.push(await readAlong(bench, { port, path: '/', headers: {}, windows }, bare.pid));
     await scope.close();
     const path = `/v1/projects/${PROJECT}/services/web/logs?tail=0`;
     const headers = { authorization: `Bearer ${berth.token}` };
-    sessions.berth.push(await readAlong({ port: berth.ports.api, path, headers, windows }, berth.pid));
+    sessions.berth.push(await readAlong(bench, { port: berth.ports.api, path, headers, windows }, berth.pid));
     bench.say(`log readers, session ${number}: p99 baseline ${said(sessions.baseline)}, berth ${said(sessions.berth)}`);
   }
   const results = sessions.berth.map(({ result }) => result);
@@ -87,10 +86,11 @@ const peaks = (sessions: readonly Session[]): string =>
     .join('; ');
 
 const readAlong = async (
+  bench: Bench,
   from: Pick<ReadersOptions, 'port' | 'path' | 'headers' | 'windows'>,
   serverPid: number,
 ): Promise<Session> => {
-  const scope = new Scope();
+  const scope = bench.scope.part();
   const before = memoryOf(serverPid).rss;
   const memory: number[] = [];
   const sampler = setInterval(() => memory.push(memoryOf(serverPid).rss), 250);

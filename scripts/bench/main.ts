@@ -76,8 +76,7 @@ const whole = new Scope();
 
 /** One benchmark; what it set up is gone after it, whether it succeeded or not. */
 const measure = async (benchmark: Benchmark, shared: Bench['berth']): Promise<Row[]> => {
-  const scope = new Scope();
-  whole.defer(() => scope.close());
+  const scope = whole.part();
   const bench: Bench = {
     runs: numberOf(values.runs, 'runs'),
     idleSeconds: numberOf(values['idle-seconds'], 'idle-seconds'),

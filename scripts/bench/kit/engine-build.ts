@@ -1,5 +1,8 @@
 const SOCKET = (process.env['DOCKER_HOST'] ?? 'unix:///var/run/docker.sock').replace('unix://', '');
 
+/** As with `docker build --tag`; the next build takes it over. */
+const IMAGE_NAME = 'berth-bench/app';
+
 export interface BuildOptions {
   /** `name=value`. */
   label: string;
@@ -9,7 +12,12 @@ export interface BuildOptions {
 /** Builds by BuildKit over the Engine API, as `docker build` does, but without the plugin that not every client has. */
 export const buildImage = async (archive: Uint8Array, { label, noCache }: BuildOptions): Promise<string> => {
   const [name = '', value = ''] = label.split('=');
-  const query = new URLSearchParams({ version: '2', rm: '1', labels: JSON.stringify({ [name]: value }) });
+  const query = new URLSearchParams({
+    version: '2',
+    rm: '1',
+    t: IMAGE_NAME,
+    labels: JSON.stringify({ [name]: value }),
+  });
   if (noCache) query.set('nocache', '1');
   const response = await fetch(`http://docker/build?${query}`, {
     unix: SOCKET,

@@ -8,6 +8,9 @@ export const untilTold = async (): Promise<void> => {
   for await (const _ of Bun.stdin.stream()) continue;
 };
 
+/** For servers: ends with the parent, whatever that one died of. */
+export const endWithParent = (): void => void untilTold().then(() => process.exit(0));
+
 export const report = (result: unknown): never => {
   console.log(JSON.stringify(result));
   process.exit(0);

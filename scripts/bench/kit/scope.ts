@@ -7,6 +7,13 @@ export class Scope {
     this.#undo.push(undo);
   }
 
+  /** A part that ends earlier, or with the whole. */
+  part(): Scope {
+    const part = new Scope();
+    this.defer(() => part.close());
+    return part;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#undoAll();
     return this.#closing;

@@ -1,6 +1,6 @@
 /** The least that an API server in Bun can do: find one row, send it. */
 import { Database } from 'bun:sqlite';
-import { readOptions, ready } from '../kit/process-side.ts';
+import { endWithParent, readOptions, ready } from '../kit/process-side.ts';
 
 export interface BareApiOptions {
   port: number;
@@ -25,4 +25,5 @@ Bun.serve({
     },
   },
 });
+endWithParent();
 ready();

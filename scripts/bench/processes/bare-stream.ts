@@ -2,7 +2,7 @@
  * The least that a stream of a container's log can do in Bun: follow it, make events of the lines of each chunk, write them
  * to every reader. A reader that does not keep up misses events; it costs no memory here.
  */
-import { readOptions, ready } from '../kit/process-side.ts';
+import { endWithParent, readOptions, ready } from '../kit/process-side.ts';
 
 export interface BareStreamOptions {
   port: number;
@@ -52,13 +52,14 @@ const takeFrames = (buffer: Buffer): { events: string; rest: Buffer } => {
 const follow = async (): Promise<void> => {
   const query = 'follow=1&stdout=1&stderr=1&timestamps=1&tail=0';
   const response = await fetch(`http://docker/containers/${container}/logs?${query}`, { unix: SOCKET });
-  if (response.body === null) throw new Error('the engine sent no log');
+  if (!response.ok || response.body === null) throw new Error(`the engine sent no log: ${response.status}`);
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of response.body) {
     const taken = takeFrames(rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk]));
     rest = taken.rest;
     if (taken.events !== '') send(taken.events);
   }
+  throw new Error('the log has ended');
 };
 
 Bun.serve({
@@ -82,5 +83,6 @@ Bun.serve({
     return new Response(stream, { headers: { 'content-type': 'text/event-stream' } });
   },
 });
+endWithParent();
 ready();
 await follow();
