@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { freePorts } from '#test/support/ports.ts';
 import { nodeApp } from '#test/support/apps.ts';
 import type { Bench, Benchmark } from './kit/bench.ts';
@@ -93,7 +94,10 @@ const readAlong = async (
   const scope = bench.scope.part();
   const before = memoryOf(serverPid).rss;
   const memory: number[] = [];
-  const sampler = setInterval(() => memory.push(memoryOf(serverPid).rss), 250);
+  const sampler = setInterval(() => {
+    if (existsSync(`/proc/${serverPid}`)) memory.push(memoryOf(serverPid).rss);
+  }, 250);
+  scope.defer(() => clearInterval(sampler));
   try {
     const options: ReadersOptions = {
       ...from,
@@ -106,7 +110,6 @@ const readAlong = async (
     const result = await worker.finish();
     return { p99: result.windows.map(({ p99 }) => p99), memory, before, result };
   } finally {
-    clearInterval(sampler);
     await scope.close();
   }
 };

@@ -57,7 +57,13 @@ const openSocket = (stalls: boolean): Promise<void> =>
 const openReader = async (): Promise<void> => {
   const response = await fetch(`http://127.0.0.1:${options.port}${options.path}`, { headers: options.headers });
   if (!response.ok || response.body === null) throw new Error(`the stream answered ${response.status}`);
-  void look(response.body);
+  look(response.body).catch(giveUp);
+};
+
+/** A reader whose stream breaks has nothing left to measure; one message for all of them will do. */
+const giveUp = (error: unknown): never => {
+  console.error('a stream broke:', error instanceof Error ? error.message : error);
+  process.exit(1);
 };
 
 const LINE = /n=(\d+) t=([\d.]+) /g;
