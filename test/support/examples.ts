@@ -11,6 +11,23 @@ export interface Edit {
   /** Must be there, so that an edit that changes nothing is noticed. */
   from: string;
   to: string;
+  /** What the page says after it, where that is not `to`. */
+  says?: string;
+}
+
+/** What is expected of an app of `examples/`. */
+export interface Example {
+  name: string;
+  /** What its page says. */
+  says: string;
+  /** Where that page is; the root otherwise. */
+  path?: string;
+  /** A change of one line. */
+  edit?: Edit;
+  /** How the build steps that bring in toolchains and dependencies begin; these must not run again after the edit. */
+  install: string[];
+  /** What the log says when dependencies are compiled again, where they are kept in a cache and not in a layer. */
+  compiles?: RegExp;
 }
 
 /** Packs `examples/<name>`, with one text in it replaced. */

@@ -1,0 +1,17 @@
+import { dockerfileExamples } from './dockerfile.ts';
+import { goExamples } from './go.ts';
+import { nodeExamples } from './node.ts';
+import { pythonExamples } from './python.ts';
+import { rustExamples } from './rust.ts';
+import { staticExamples } from './static.ts';
+import type { Example } from '#test/support/examples.ts';
+
+/** Every app of `examples/`, by the provider that builds it. */
+export const CATALOGUE: Record<string, Example[]> = {
+  dockerfile: dockerfileExamples,
+  go: goExamples,
+  node: nodeExamples,
+  python: pythonExamples,
+  rust: rustExamples,
+  static: staticExamples,
+};

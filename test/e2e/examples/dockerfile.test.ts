@@ -1,0 +1,4 @@
+import { testExamples } from '#test/support/example-suite.ts';
+import { dockerfileExamples } from './catalogue/dockerfile.ts';
+
+testExamples(dockerfileExamples);

@@ -1,0 +1,4 @@
+import { testExamples } from '#test/support/example-suite.ts';
+import { nodeExamples } from './catalogue/node.ts';
+
+testExamples(nodeExamples);
