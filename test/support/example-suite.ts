@@ -48,9 +48,10 @@ export const testExamples = (examples: Example[]): void => {
     const lines = [...String(body).matchAll(/^data: (\{.*"source":"build".*\})$/gm)].map(
       (match): string => JSON.parse(match[1] ?? '').line,
     );
-    const steps = lines.flatMap((line, n) => {
-      const command = /^\[[^\]]+\] RUN (?:--\S+ )*(.*)$/.exec(line)?.[1];
-      return command === undefined ? [] : [{ command, cached: lines[n + 1] === 'CACHED' }];
+    const ends = new Set(lines);
+    const steps = lines.flatMap((line) => {
+      const [, label, command] = /^(\[[^\]]+\]) RUN (?:--\S+ )*(.*)$/.exec(line) ?? [];
+      return command === undefined ? [] : [{ command, cached: ends.has(`${label} CACHED`) }];
     });
     return { steps, log: lines.join('\n') };
   };

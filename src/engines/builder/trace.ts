@@ -1,10 +1,10 @@
 import type { BuildLogLine } from './port.ts';
 import type { StatusResponse, Timestamp, Vertex } from './proto.ts';
+import { stepLabel, stepName } from './step-names.ts';
 import { createLineSplitter, type LineSplitter } from './trace-lines.ts';
 
-/** Lines of the failing step that go into an error. */
-const TAIL_LINES = 60;
-const LONGEST_STEP = 300;
+/** Lines that are kept of each step: more than an error shows, because much of it may say nothing. */
+const TAIL_LINES = 200;
 
 export interface FailedStep {
   step: string;
@@ -27,19 +27,14 @@ export const createTrace = (onLog: (line: BuildLogLine) => void): Trace => {
   const steps = new Map<string, Step>();
   const tail: string[] = [];
 
-  let speaking = '';
-  const voice: Voice = {
-    say: (line) => {
-      speaking = line.step;
-      keepLast(tail, line.line);
-      onLog(line);
-    },
-    isLast: (step) => step === speaking,
+  const say: Say = (line) => {
+    keepLast(tail, line.line);
+    onLog(line);
   };
   const stepOf = (digest: string): Step => {
     const known = steps.get(digest);
     if (known !== undefined) return known;
-    const made = new Step(voice);
+    const made = new Step(say);
     steps.set(digest, made);
     return made;
   };
@@ -59,7 +54,7 @@ export const createTrace = (onLog: (line: BuildLogLine) => void): Trace => {
         step.finish(vertex);
       }
       for (const digest of pending.keys()) speak(digest);
-      for (const { short } of warnings) voice.say({ step: '', line: `warning: ${new TextDecoder().decode(short)}` });
+      for (const { short } of warnings) say({ step: '', line: `warning: ${new TextDecoder().decode(short)}` });
     },
     end: () => {
       for (const step of steps.values()) step.flush();
@@ -69,27 +64,27 @@ export const createTrace = (onLog: (line: BuildLogLine) => void): Trace => {
   };
 };
 
-interface Voice {
-  say(line: BuildLogLine): void;
-  /** Whether the last line was of this step. */
-  isLast(step: string): boolean;
-}
+type Say = (line: BuildLogLine) => void;
 
 class Step {
-  readonly #voice: Voice;
+  readonly #give: Say;
   readonly #streams = new Map<number, LineSplitter>();
   readonly #tail: string[] = [];
+  #vertex = '';
   #name = '';
   #error = '';
   #announced = false;
   #ended = false;
 
-  constructor(voice: Voice) {
-    this.#voice = voice;
+  constructor(give: Say) {
+    this.#give = give;
   }
 
   start({ name, started, cached }: Vertex): void {
-    if (name !== '') this.#name = shorten(name);
+    if (name !== '' && name !== this.#vertex) {
+      this.#vertex = name;
+      this.#name = stepName(name);
+    }
     if (this.#announced || !isShown(this.#name) || (started === null && !cached)) return;
     this.#announced = true;
     this.#say(this.#name);
@@ -133,12 +128,11 @@ class Step {
   }
 
   #say(line: string): void {
-    this.#voice.say({ step: this.#name, line });
+    this.#give({ step: this.#name, line });
   }
 
-  /** Says of which step it is the end, when other steps spoke in between. */
   #sayEnd(text: string): void {
-    this.#say(this.#voice.isLast(this.#name) ? text : `${this.#name}: ${text}`);
+    this.#say(`${stepLabel(this.#name)} ${text}`);
   }
 }
 
@@ -152,11 +146,6 @@ const isCancelled = (error: string): boolean => /context canceled|^cancell?ed/.t
 const failureText = (error: string): string => {
   const code = /exit code: (\d+)/.exec(error)?.[1];
   return code === undefined ? `failed: ${error}` : `failed with exit code ${code}`;
-};
-
-const shorten = (name: string): string => {
-  const line = name.replace(/\s+/g, ' ').trim();
-  return line.length > LONGEST_STEP ? `${line.slice(0, LONGEST_STEP)}…` : line;
 };
 
 const keepLast = (lines: string[], line: string): void => {

@@ -36,10 +36,11 @@ const build = async (dir: string, env: Record<string, string> = {}): Promise<{ t
     tag,
     buildArgs: {},
     labels: { 'berth.test': run },
+    cacheScope: `test-${name}`,
     noCache: false,
     signal: AbortSignal.timeout(300_000),
     onLog: ({ step, line }) => {
-      if (line === 'CACHED') cached.push(step);
+      if (line.endsWith('] CACHED')) cached.push(step);
     },
   });
   return { tag, cached };

@@ -4,6 +4,7 @@ import descriptor from '#src/engines/builder/proto.json';
 import type { BuildLogLine } from '#engines/builder/port';
 import { decodeStatus } from '#engines/builder/proto';
 import { createTrace, type Trace } from '#engines/builder/trace';
+import { stepLabel, stepName } from '#engines/builder/step-names';
 import { createLineSplitter } from '#engines/builder/trace-lines';
 
 const STATUS = protobuf.Root.fromJSON(descriptor).lookupType('StatusResponse');
@@ -41,24 +42,24 @@ describe("the builder's trace", () => {
     expect(lines).toEqual([
       { step: name, line: name },
       { step: name, line: 'added 12 packages' },
-      { step: name, line: 'done in 1.3s' },
+      { step: name, line: '[2/2] done in 1.3s' },
     ]);
   });
 
   test('says CACHED for what comes from the cache', () => {
     const { lines, send } = open();
     send({ vertexes: [{ digest: 'a', name: '[1/1] RUN x', started: at(1), completed: at(1), cached: true }] });
-    expect(texts(lines)).toEqual(['[1/1] RUN x', 'CACHED']);
+    expect(texts(lines)).toEqual(['[1/1] RUN x', '[1/1] CACHED']);
   });
 
-  test('says of which step it is the end, when others spoke in between', () => {
+  test('says of which step it is the end', () => {
     const { lines, send } = open();
     const [a, b] = [
       { digest: 'a', name: '[1/2] RUN a', started: at(1) },
       { digest: 'b', name: '[2/2] RUN b', started: at(1) },
     ];
     send({ vertexes: [a, b, { ...a, completed: at(2), cached: true }, { ...b, completed: at(2) }] });
-    expect(texts(lines)).toEqual(['[1/2] RUN a', '[2/2] RUN b', '[1/2] RUN a: CACHED', '[2/2] RUN b: done in 1.0s']);
+    expect(texts(lines)).toEqual(['[1/2] RUN a', '[2/2] RUN b', '[1/2] CACHED', '[2/2] done in 1.0s']);
   });
 
   test('keeps the preparations of the builder to itself', () => {
@@ -75,7 +76,7 @@ describe("the builder's trace", () => {
       vertexes: [{ digest: 'a', name: '[1/1] RUN x', started: at(1), completed: at(2), error: 'failed: exit code: 7' }],
       logs: [log('a', 'last words')],
     });
-    expect(texts(lines)).toEqual(['[1/1] RUN x', 'last words', 'failed with exit code 7']);
+    expect(texts(lines)).toEqual(['[1/1] RUN x', 'last words', '[1/1] failed with exit code 7']);
   });
 
   test('keeps steps that run side by side apart, even within a line', () => {
@@ -146,6 +147,33 @@ describe("the builder's trace", () => {
     round(5000);
     expect(count).toBe(110_001);
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000);
+  });
+});
+
+describe('the name of a step', () => {
+  const mounts =
+    '--mount=type=cache,id=berth-shop-web-npm,target=/root/.npm --mount=type=bind,source=berth/env,target=/run/berth/env ';
+  const env = 'set -a && . /run/berth/env && set +a && ';
+  test.each([
+    ['[deps 4/4] RUN npm ci', '[deps 4/4] RUN npm ci'],
+    [`[build 2/2] RUN ${mounts}${env}npm run build`, '[build 2/2] RUN npm run build'],
+    [`[build 2/2] RUN ${mounts}["/bin/sh","-c","${env}echo \\"a\\" \\n b"]`, '[build 2/2] RUN echo "a" b'],
+    [
+      `[build 2/2] RUN ${env}npm run build && mkdir /out && tar -cf - . | tar -xf - -C /out`,
+      '[build 2/2] RUN npm run build',
+    ],
+    [
+      `[build 4/4] RUN ${env}export RUSTUP_TOOLCHAIN="$(x)" && find . -path ./target -prune -o -type f -exec touch {} + && cargo build && mkdir -p /out && cp a /out/`,
+      '[build 4/4] RUN cargo build',
+    ],
+    ['[2/2] RUN --mount=type=cache,target=/x make', '[2/2] RUN --mount=type=cache,target=/x make'],
+    ['[2/2] RUN ["/bin/sh","-c","unfinished', '[2/2] RUN ["/bin/sh","-c","unfinished'],
+    ['[2/2] COPY a\n  b', '[2/2] COPY a b'],
+    [`[1/1] RUN ${'x'.repeat(400)}`, `[1/1] RUN ${'x'.repeat(290)}…`],
+  ])('%s', (vertex, name) => expect(stepName(vertex)).toBe(name));
+
+  test('has a short form', () => {
+    expect(['[build 2/2] RUN x', 'exporting to image'].map(stepLabel)).toEqual(['[build 2/2]', 'exporting to image:']);
   });
 });
 
