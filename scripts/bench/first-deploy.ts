@@ -3,9 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { Benchmark } from './kit/bench.ts';
 import { expressApp, expressDockerfile } from './kit/express-app.ts';
 import { PlainDocker } from './kit/plain-docker.ts';
-import { phaseNote, phaseTimes, succeed } from './kit/server.ts';
+import { firstAnswer, phaseNote, phaseTimes, succeed } from './kit/server.ts';
 import { median, summarise } from './kit/stats.ts';
-import { untilAnswer } from './kit/until.ts';
 
 const PROJECT = 'bench-first';
 
@@ -45,7 +44,7 @@ const deployNew = async (berth: Berth, service: string) => {
   const begun = performance.now();
   const { status, body } = await berth.uploadArchive(PROJECT, service, archive, '?no_cache=true');
   if (status !== 202) throw new Error(`the deploy was refused: ${JSON.stringify(body)}`);
-  const milliseconds = await untilAnswer(begun, (init) => berth.app(PROJECT, service, '/', init));
+  const milliseconds = await firstAnswer(berth, begun, { project: PROJECT, service, streamUrl: body.stream_url });
   await succeed(berth, body.operation_id);
   const phases = await phaseTimes(berth, body.operation_id);
   // The service stays: without its repository the next push would find no layer of the base image to share.

@@ -2,9 +2,8 @@ import { pack, type Berth } from '#test/support/berth.ts';
 import type { Bench, Benchmark } from './kit/bench.ts';
 import { expressApp, expressDockerfile } from './kit/express-app.ts';
 import { PlainDocker } from './kit/plain-docker.ts';
-import { phaseNote, phaseTimes, succeed, untilSettled } from './kit/server.ts';
+import { firstAnswer, phaseNote, phaseTimes, succeed, untilSettled } from './kit/server.ts';
 import { median, summarise } from './kit/stats.ts';
-import { untilAnswer } from './kit/until.ts';
 
 const PROJECT = 'bench-redeploy';
 
@@ -46,7 +45,12 @@ const deployOnce = async (berth: Berth, marker: string) => {
   const { status, body } = await berth.uploadArchive(PROJECT, 'web', archive);
   if (status !== 202) throw new Error(`the deploy was refused: ${JSON.stringify(body)}`);
   const isNew = (text: string): boolean => text.includes(`${marker} `);
-  const milliseconds = await untilAnswer(begun, (init) => berth.app(PROJECT, 'web', '/', init), isNew);
+  const milliseconds = await firstAnswer(berth, begun, {
+    project: PROJECT,
+    service: 'web',
+    streamUrl: body.stream_url,
+    isWanted: isNew,
+  });
   await succeed(berth, body.operation_id);
   await untilSettled(berth, PROJECT, 'web');
   return { milliseconds, phases: await phaseTimes(berth, body.operation_id) };

@@ -4,9 +4,8 @@ import type { Benchmark } from './kit/bench.ts';
 import { expressApp } from './kit/express-app.ts';
 import { PlainDocker } from './kit/plain-docker.ts';
 import type { Row } from './kit/row.ts';
-import { replicaIds, succeed, untilSettled } from './kit/server.ts';
+import { firstAnswer, replicaIds, succeed, untilSettled } from './kit/server.ts';
 import { summarise } from './kit/stats.ts';
-import { untilAnswer } from './kit/until.ts';
 
 const PROJECT = 'bench-rollback';
 const VERBS = ['rollback', 'restart'] as const;
@@ -53,7 +52,12 @@ const once = async (berth: Berth, verb: (typeof VERBS)[number]): Promise<number>
   const { status, body } = await berth.api(`/v1/projects/${PROJECT}/services/web/${verb}`, { method: 'POST' });
   if (status !== 202) throw new Error(`the ${verb} was refused: ${JSON.stringify(body)}`);
   const isNew = (text: string): boolean => text !== before;
-  const milliseconds = await untilAnswer(begun, (init) => berth.app(PROJECT, 'web', '/', init), isNew);
+  const milliseconds = await firstAnswer(berth, begun, {
+    project: PROJECT,
+    service: 'web',
+    streamUrl: body.stream_url,
+    isWanted: isNew,
+  });
   await succeed(berth, body.operation_id);
   await untilSettled(berth, PROJECT, 'web');
   return milliseconds;

@@ -54,12 +54,12 @@ const probeHttp = async (target: ProbeTarget, path: string, signal: AbortSignal)
   }
 };
 
-const SHORTEST_PAUSE_MS = 10;
+const SHORTEST_PAUSE_MS = 3;
 const LONGEST_PAUSE_MS = 500;
 
-/** The pause before the next attempt: an app is seen at most a tenth later than it is ready. */
+/** The pause before the next attempt: an app is seen at most a twentieth later than it is ready. */
 export const pauseAfter = (elapsedMs: number): number =>
-  Math.min(Math.max(elapsedMs / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
+  Math.min(Math.max(elapsedMs / 20, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
 
 /** Probes with growing pauses until it passes, or until `signal` aborts; then it returns the last failure. */
 export const probeUntil = async (target: ProbeTarget, clock: Clock, signal: AbortSignal): Promise<ProbeResult> => {

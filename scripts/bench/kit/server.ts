@@ -1,6 +1,7 @@
 import { Berth } from '#test/support/berth.ts';
 import { docker } from '#test/support/docker.ts';
 import type { Scope } from './scope.ts';
+import { untilAnswer } from './until.ts';
 
 /** Everything at its default but the limits that a benchmark is meant to go beyond. */
 const FLAGS = ['--quota-services', '100', '--rate-limit-per-minute', '0'];
@@ -37,6 +38,34 @@ export const replicaIds = async (berth: Berth, project: string, service: string)
 /** Waits until old replicas are gone, so that their end costs the next run nothing. */
 export const untilSettled = async (berth: Berth, project: string, service: string): Promise<void> => {
   while ((await replicaIds(berth, project, service)).length > 1) await Bun.sleep(100);
+};
+
+interface Awaited {
+  project: string;
+  service: string;
+  /** Of the operation that makes the wanted answer come. */
+  streamUrl: string;
+  isWanted?: (text: string) => boolean;
+}
+
+/**
+ * Milliseconds from `begun` to the first wanted answer. Like the baseline, which asks once `docker run` has returned, it
+ * asks from the moment the new container has started: earlier answers of the old one would only use up CPU.
+ */
+export const firstAnswer = async (berth: Berth, begun: number, wanted: Awaited): Promise<number> => {
+  await untilStarted(berth, wanted.streamUrl);
+  return untilAnswer(begun, (init) => berth.app(wanted.project, wanted.service, '/', init), wanted.isWanted);
+};
+
+const untilStarted = async (berth: Berth, streamUrl: string): Promise<void> => {
+  const response = await fetch(new URL(streamUrl, berth.url), { headers: { authorization: `Bearer ${berth.token}` } });
+  if (response.body === null) throw new Error('the operation has no stream');
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.includes(': started at ')) return;
+  }
 };
 
 export const succeed = async (berth: Berth, operationId: string): Promise<void> => {
