@@ -13,7 +13,7 @@ let disk: SmallDisk;
 beforeAll(async () => {
   berth = await Berth.boot(['--min-free-bytes', String(NEEDED), '--network-size', '28'], {
     prepare: async ({ dataDir }) => {
-      disk = await SmallDisk.mount(dataDir, 768);
+      disk = await SmallDisk.inMemory(dataDir, 768);
       return { cleanUp: () => disk.unmount() };
     },
   });

@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { docker } from './docker.ts';
+import { SmallDisk } from './small-disk.ts';
 import { until } from './until.ts';
 
 /** Point-to-point addresses from the range for tests of networks, RFC 2544. */
@@ -18,6 +19,7 @@ export class TestEngine {
   readonly #namespace: string;
   /** Where its network namespace is reached from the host. */
   readonly address: string;
+  #disk: SmallDisk | undefined;
   #daemon: ReturnType<typeof Bun.spawn> | undefined;
 
   private constructor(dir: string, number: number) {
@@ -26,16 +28,28 @@ export class TestEngine {
     this.address = range(number).engine;
   }
 
-  /** Starts one that has the host's `images`. */
-  static async start(images: string[]): Promise<TestEngine> {
+  /** Starts one that has the host's `images`; `dataMegabytes` keeps its data on a file system of that size. */
+  static async start(images: string[], { dataMegabytes }: { dataMegabytes?: number } = {}): Promise<TestEngine> {
     const root = (await docker(['info', '--format', '{{.DockerRootDir}}'])).trim();
     const number = process.pid % 256;
     // Beside the host's engine: there the file system is known to bear one.
     const engine = new TestEngine(mkdtempSync(join(dirname(root), 'berth-test-engine-')), number);
+    mkdirSync(engine.dataDir);
+    if (dataMegabytes !== undefined) engine.#disk = await SmallDisk.inFile(engine.dataDir, dataMegabytes);
     await engine.#makeNamespace(number);
     await engine.up();
     await engine.#copyImages(images);
     return engine;
+  }
+
+  get dataDir(): string {
+    return join(this.#dir, 'data');
+  }
+
+  /** The file system of its data, when it has one of its own. */
+  get disk(): SmallDisk {
+    if (this.#disk === undefined) throw new Error('this engine has no disk of its own');
+    return this.#disk;
   }
 
   get socket(): string {
@@ -61,7 +75,7 @@ export class TestEngine {
         ...this.prefix,
         'dockerd',
         `--host=unix://${this.socket}`,
-        `--data-root=${path('data')}`,
+        `--data-root=${this.dataDir}`,
         `--exec-root=${path('exec')}`,
         `--pidfile=${path('docker.pid')}`,
       ],
@@ -101,6 +115,10 @@ export class TestEngine {
     const containers = words(await this.docker(['ps', '-aq']));
     if (containers.length > 0) await this.docker(['rm', '-fv', ...containers]);
     await this.stop();
+    // A container that was being made when the engine was killed leaves processes that no engine knows.
+    const left = processesOf(this.#dir).map(String);
+    // Some end by themselves meanwhile, which is no failure.
+    if (left.length > 0) Bun.spawnSync(['kill', '-9', ...left], { stderr: 'ignore' });
     await run(['ip', 'netns', 'delete', this.#namespace]);
     for (const path of mountsBelow(this.#dir)) await run(['umount', '--lazy', path]);
     rmSync(this.#dir, { recursive: true, force: true });
@@ -149,6 +167,18 @@ const runs = (name: string, pidFile: string): boolean => {
   if (!existsSync(pidFile)) return false;
   const comm = `/proc/${readFileSync(pidFile, 'utf8').trim()}/comm`;
   return existsSync(comm) && readFileSync(comm, 'utf8').trim() === name;
+};
+
+/** Processes with `argument` in their command line, and their children. */
+const processesOf = (argument: string): number[] => {
+  const list = Bun.spawnSync(['ps', '-eo', 'pid=,ppid=,args=']).stdout.toString().split('\n');
+  const found = new Set<number>();
+  // Parents come before their children, unless process ids have started over.
+  for (const line of list) {
+    const [pid = 0, parent = 0] = line.trim().split(/\s+/, 2).map(Number);
+    if (line.includes(argument) || found.has(parent)) found.add(pid);
+  }
+  return [...found];
 };
 
 /** The innermost first. */

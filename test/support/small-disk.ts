@@ -14,8 +14,19 @@ export class SmallDisk {
     this.dir = dir;
   }
 
-  static async mount(dir: string, megabytes: number): Promise<SmallDisk> {
+  /** In memory. What containers write to it counts as memory of theirs. */
+  static async inMemory(dir: string, megabytes: number): Promise<SmallDisk> {
     await run(['mount', '-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0700`, 'berth-test', dir]);
+    return new SmallDisk(dir);
+  }
+
+  /** In a sparse file beside `dir`, which goes with it. */
+  static async inFile(dir: string, megabytes: number): Promise<SmallDisk> {
+    const file = `${dir}.img`;
+    await run(['truncate', '--size', `${megabytes}M`, file]);
+    // Without blocks that only root may use: berth and its apps are root here.
+    await run(['mkfs.ext4', '-q', '-m', '0', file]);
+    await run(['mount', '-o', 'loop', file, dir]);
     return new SmallDisk(dir);
   }
 
