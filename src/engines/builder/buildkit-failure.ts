@@ -1,4 +1,5 @@
 import { BerthError } from '#kernel/errors';
+import { explainFailure, usefulTail } from './step-failure/index.ts';
 import type { FailedStep } from './trace.ts';
 
 export interface BuildFailure {
@@ -8,8 +9,12 @@ export interface BuildFailure {
   failed: FailedStep | undefined;
   /** The last lines of the build. */
   tail: string[];
+  /** Memory of all builds together, where it is limited. */
+  memoryBytes?: number | undefined;
 }
 
+/** Lines of the failing step that go into an error. */
+const TAIL_LINES = 60;
 const NETWORK =
   /dial tcp|no such host|i\/o timeout|TLS handshake|connection (refused|reset)|toomanyrequests|too many requests|unexpected EOF|: EOF$|deadline exceeded|50[0-4] /i;
 const MISSING = /not found|pull access denied|repository does not exist|manifest unknown|authorization failed|denied/i;
@@ -20,7 +25,7 @@ export const buildError = (failure: BuildFailure): BerthError => {
     /^(?:failed to solve(?: with frontend [\w.]+)?: |failed to create LLB definition: )+/,
     '',
   );
-  if (/no space left on device/i.test(said)) return diskFull(said);
+  if (DISK_FULL.test(said)) return diskFull(said);
   const image = missingImage(failure.failed);
   if (image !== undefined) return imageError(image, said, failure);
   const line = /(?:parse error(?: on)? line |Dockerfile:)(\d+)/i.exec(said)?.[1];
@@ -41,7 +46,7 @@ const imageError = (image: string, said: string, failure: BuildFailure): BerthEr
     });
   }
   const why = MISSING.test(said) ? 'was not found, or is private' : 'could not be loaded';
-  const hint = 'correct the image name and tag in the FROM line, then redeploy';
+  const hint = 'correct the version that the source asks for, or the FROM line of its Dockerfile, then redeploy';
   return failed(`the base image ${name} ${why}: ${said}`, failure, { hint });
 };
 
@@ -51,23 +56,23 @@ const dockerfileError = (line: string, said: string, failure: BuildFailure): Ber
   });
 
 const stepError = (step: FailedStep, said: string, failure: BuildFailure): BerthError => {
-  const code = /exit code: (\d+)/.exec(step.error)?.[1] ?? /exit code: (\d+)/.exec(said)?.[1];
-  if (code === undefined) {
-    const hint = 'read log_tail, fix the source, then redeploy';
-    return failed(`the build step "${step.step}" failed: ${step.error || said}`, failure, { hint });
+  const exitCode = /exit code: (\d+)/.exec(step.error)?.[1] ?? /exit code: (\d+)/.exec(said)?.[1];
+  if (exitCode === undefined) {
+    return failed(`the build step "${step.step}" failed: ${step.error || said}`, failure, { hint: READ_ON });
   }
-  if (code === '137') {
-    return failed(`the build step "${step.step}" was killed (exit code 137): the build ran out of memory`, failure, {
-      hint: 'let the build use less memory (fewer parallel jobs, smaller heap), or give builds more on the server',
-    });
-  }
-  return failed(`the build step "${step.step}" failed with exit code ${code}`, failure, {
-    hint: 'read log_tail, fix the source, then redeploy',
-  });
+  if (DISK_FULL.test(step.tail.join('\n'))) return diskFull(said);
+  const cause = explainFailure({ exitCode, tail: step.tail, memoryBytes: failure.memoryBytes });
+  const message = `the build step "${step.step}" failed with exit code ${exitCode}`;
+  return cause === undefined
+    ? failed(message, failure, { hint: READ_ON })
+    : failed(`${message}: ${cause.why}`, failure, { hint: cause.hint, retryable: cause.retryable });
 };
 
+const READ_ON = 'read log_tail, fix the source, then redeploy';
+const DISK_FULL = /no space left on device/i;
+
 const otherError = (said: string, failure: BuildFailure): BerthError =>
-  failed(`the build failed: ${said}`, failure, { hint: 'read log_tail, fix the source, then redeploy' });
+  failed(`the build failed: ${said}`, failure, { hint: READ_ON });
 
 const failed = (
   message: string,
@@ -75,7 +80,7 @@ const failed = (
   options: { hint: string; retryable?: boolean },
 ): BerthError => {
   const own = step !== undefined && step.tail.length > 0 ? step.tail : tail;
-  const logTail = own.length > 0 ? own.join('\n') : said;
+  const logTail = own.length > 0 ? usefulTail(own).slice(-TAIL_LINES).join('\n') : said;
   return new BerthError('BUILD_COMMAND_FAILED', message, { ...options, logTail });
 };
 

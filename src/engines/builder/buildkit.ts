@@ -131,7 +131,10 @@ class Build {
       if (message.error !== undefined) said = message.error;
     }
     this.#trace.end();
-    if (said !== undefined) throw buildError({ said, failed: this.#trace.failed(), tail: this.#trace.tail() });
+    if (said !== undefined) {
+      const { memoryBytes } = this.#options.limits ?? {};
+      throw buildError({ said, failed: this.#trace.failed(), tail: this.#trace.tail(), memoryBytes });
+    }
     if (imageId === undefined) throw brokenOff();
     return imageId;
   }

@@ -63,11 +63,39 @@ test('a step without output gets the tail of the whole build', () => {
   expect(error.logTail).toBe('[2/2] COPY missing /x');
 });
 
-test('a command that fails for lack of network is a failing step, not a missing base image', () => {
+test('a command that fails for lack of network is a failing step, not a missing base image, and can be retried', () => {
   const said = 'executor failed running [curl x]: exit code: 6';
   const error = buildError({ said, failed: step('[2/2] RUN curl x', said, ['dial tcp: no such host']), tail: [] });
-  expect(error).toMatchObject({ kind: 'BUILD_COMMAND_FAILED', retryable: false });
-  expect(error.message).toContain('exit code 6');
+  expect(error).toMatchObject({ kind: 'BUILD_COMMAND_FAILED', retryable: true });
+  expect(error.message).toBe(
+    'the build step "[2/2] RUN curl x" failed with exit code 6: the name of a server could not be resolved (DNS)',
+  );
+});
+
+test('what a compiler says is in the message, and only lines that matter are in the tail', () => {
+  const said = 'executor failed running [/bin/sh -c npm run build]: exit code: 2';
+  const tail = ["src/a.ts(3,7): error TS2304: Cannot find name 'x'.", '', '', 'npm notice a new npm is there'];
+  const error = buildError({ said, failed: step('[build 2/2] RUN npm run build', said, tail), tail: [] });
+  expect(error).toMatchObject({
+    message:
+      'the build step "[build 2/2] RUN npm run build" failed with exit code 2: src/a.ts:3: TS2304: Cannot find name \'x\'.',
+    hint: 'correct src/a.ts:3, then redeploy',
+    logTail: "src/a.ts(3,7): error TS2304: Cannot find name 'x'.",
+  });
+});
+
+test('a step that was killed tells the memory of all builds', () => {
+  const said = 'executor failed running [/bin/sh -c npm ci]: exit code: 137';
+  const error = buildError({ said, failed: step('[1/1] RUN npm ci', said), tail: [], memoryBytes: 1024 ** 3 });
+  expect(error.message).toBe(
+    'the build step "[1/1] RUN npm ci" failed with exit code 137: the build ran out of memory: all builds together may use 1024 MB',
+  );
+});
+
+test('a disk that a step fills is the server, not the build', () => {
+  const said = 'executor failed running [/bin/sh -c npm ci]: exit code: 1';
+  const tail = ['npm error ENOSPC: no space left on device, write'];
+  expect(buildError({ said, failed: step('[1/1] RUN npm ci', said, tail), tail })).toMatchObject({ httpStatus: 507 });
 });
 
 test('a full disk is the server, not the build', () => {

@@ -108,14 +108,14 @@ describe("the builder's trace", () => {
     expect(trace.failed()).toEqual({ step: '[a] RUN guilty', error: 'exit code: 1', tail: ['why'] });
   });
 
-  test('keeps the last 60 lines of a step for its error', () => {
+  test('keeps the last 200 lines of a step for its error', () => {
     const { trace, send } = open();
-    const text = Array.from({ length: 100 }, (_none, index) => `line ${index}\n`).join('');
+    const text = Array.from({ length: 300 }, (_none, index) => `line ${index}\n`).join('');
     send({ vertexes: [{ digest: 'a', name: '[1/1] RUN x', started: at(1) }], logs: [log('a', text)] });
     send({ vertexes: [{ digest: 'a', name: '[1/1] RUN x', started: at(1), completed: at(2), error: 'exit code: 1' }] });
-    expect(trace.failed()?.tail).toHaveLength(60);
-    expect(trace.failed()?.tail.at(-1)).toBe('line 99');
-    expect(trace.tail()).toHaveLength(60);
+    expect(trace.failed()?.tail).toHaveLength(200);
+    expect(trace.failed()?.tail.at(-1)).toBe('line 299');
+    expect(trace.tail()).toHaveLength(200);
   });
 
   test('passes warnings on', () => {
