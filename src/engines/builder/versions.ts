@@ -16,6 +16,9 @@ export const TOOLS = {
   python: tool('python', 'Python', '3.13', ['3.14', '3.13', '3.12', '3.11', '3.10', '3.9', '3.8']),
   go: tool('go', 'Go', '1.26', ['1.26', '1.25', '1.24', '1.23', '1.22', '1.21', '1.20', '1.19', '1.18']),
   rust: tool('rust', 'Rust', '1', ['1']),
+  deno: tool('deno', 'Deno', '2', ['2']),
+  dotnet: tool('dotnet', '.NET', '10.0', ['11.0', '10.0', '9.0', '8.0', '7.0', '6.0', '5.0', '3.1']),
+  gcc: tool('gcc', 'GCC', '14', ['14', '13', '12']),
 } as const satisfies Record<string, Tool>;
 
 export interface VersionRequest {
@@ -111,15 +114,31 @@ export const nodeRange = (written: string): string => {
   return text.replace(/^v(?=\d)/, '');
 };
 
-/** PEP 440 and Poetry's carets as a semver range: `>=3.9,<3.13`, `~=3.11`, `==3.12.*`, `python-3.11.4`. */
-export const pythonRange = (written: string): string =>
-  written
+/** PEP 440 and Poetry's carets as a semver range: `>=3.9,<3.13,!=3.11.*`, `~=3.11`, `==3.12.*`, `python-3.11.4`. */
+export const pythonRange = (written: string): string => {
+  const clauses = written
     .trim()
     .replace(/^(c?python)[-@ ]?(?=\d)/i, '')
+    .replace(/-(linux|macos|windows)-.*$/, '')
     .split(',')
-    .map((part) => pythonClause(part.trim()))
+    .map((part) => part.trim().replace(/(\d)(?:a|b|rc)\d+$/, '$1'));
+  const range = clauses
+    .map(pythonClause)
     .filter((part) => part !== '')
-    .join(' ') || '*';
+    .join(' ');
+  const excluded = clauses.flatMap((clause) => /^!=\s*(\d+\.\d+)\.\*$/.exec(clause)?.[1] ?? []);
+  return excluded.reduce(without, range) || '*';
+};
+
+/** A range less one line: what is below it, or what is above. */
+const without = (range: string, line: string): string => {
+  const [major = 0, minor = 0] = line.split('.').map(Number);
+  return range
+    .split(' || ')
+    .flatMap((part) => [`${part} <${major}.${minor}.0`, `${part} >=${major}.${minor + 1}.0`])
+    .map((part) => part.trim())
+    .join(' || ');
+};
 
 const pythonClause = (clause: string): string => {
   const compatible = /^~=\s*(\d+)\.(\d+)(\.\d+)?/.exec(clause);

@@ -79,7 +79,7 @@ WORKDIR /app
 COPY source/requirements.txt ./
 RUN --mount=type=cache,id=berth-shop-web-pip,target=/root/.cache/pip pip install --root-user-action=ignore --disable-pip-version-check -r requirements.txt
 COPY --chown=1000:1000 source/ ./
-ENV HOST=0.0.0.0 HOSTNAME=0.0.0.0 PORT=8080 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+ENV FORWARDED_ALLOW_IPS="*" HOST=0.0.0.0 HOSTNAME=0.0.0.0 PORT=8080 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 USER app
 EXPOSE 8080
 CMD ["/bin/sh","-c","exec uvicorn main:app --host 0.0.0.0 --port \\"\${PORT:-8080}\\""]
@@ -89,14 +89,14 @@ CMD ["/bin/sh","-c","exec uvicorn main:app --host 0.0.0.0 --port \\"\${PORT:-808
   test('uv stays out of what runs', () => {
     const text = dockerfileOf({
       'pyproject.toml': '[project]\nname="a"\nversion="1"\ndependencies=["flask", "gunicorn"]\n',
-      'uv.lock': 'name = "flask"\nname = "gunicorn"\n',
+      'uv.lock': '[[package]]\nname = "flask"\n\n[[package]]\nname = "gunicorn"\n',
       'app.py': 'app = Flask(__name__)',
     });
     expect(text).toBe(`FROM python:3.13-slim AS deps
 RUN --mount=type=cache,id=berth-shop-web-pip,target=/root/.cache/pip pip install --root-user-action=ignore --disable-pip-version-check uv==0.13.8
 WORKDIR /app
 ENV UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy UV_PROJECT_ENVIRONMENT=/opt/venv UV_PYTHON=/usr/local/bin/python3 UV_PYTHON_DOWNLOADS=never
-COPY source/pyproject.toml source/uv.lock ./
+COPY source/uv.lock source/pyproject.toml ./
 RUN --mount=type=cache,id=berth-shop-web-uv,target=/root/.cache/uv uv sync --frozen --no-dev --no-editable --no-install-project
 
 FROM python:3.13-slim AS runtime
@@ -104,10 +104,10 @@ RUN useradd --uid 1000 --create-home --shell /usr/sbin/nologin app && install -d
 WORKDIR /app
 COPY --from=deps /opt/venv/ /opt/venv/
 COPY --chown=1000:1000 source/ ./
-ENV HOST=0.0.0.0 HOSTNAME=0.0.0.0 PATH="/opt/venv/bin:$PATH" PORT=8080 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 VIRTUAL_ENV=/opt/venv
+ENV FORWARDED_ALLOW_IPS="*" HOST=0.0.0.0 HOSTNAME=0.0.0.0 PATH="/opt/venv/bin:$PATH" PORT=8080 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 VIRTUAL_ENV=/opt/venv
 USER app
 EXPOSE 8080
-CMD ["gunicorn","app:app"]
+CMD ["gunicorn","--threads","4","--worker-tmp-dir","/dev/shm","app:app"]
 `);
   });
 

@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { FASTAPI, FLASK, gunicorn, needs, uvicorn } from './python-support.ts';
 import { type Files, planOf, refusal } from './support.ts';
-
-const needs = (...names: string[]): Files => ({ 'requirements.txt': `${names.join('\n')}\n` });
-const uvicorn = (target: string, flags = ''): string[] => [
-  '/bin/sh',
-  '-c',
-  `exec uvicorn ${target} --host 0.0.0.0 --port "\${PORT:-8080}"${flags}`,
-];
-const FASTAPI = 'from fastapi import FastAPI\napp = FastAPI()\n';
 
 describe('how an app starts', () => {
   test.each([
@@ -44,25 +37,25 @@ describe('how an app starts', () => {
         'app.py': 'app = Flask(__name__)',
       },
       'Flask',
-      ['gunicorn', 'app:app'],
+      gunicorn('app:app'),
     ],
     ['Starlette', { ...needs('starlette'), 'main.py': 'app = Starlette(routes=[])' }, 'Starlette', uvicorn('main:app')],
     ['Litestar', { ...needs('litestar'), 'app.py': 'app = Litestar([])' }, 'Litestar', uvicorn('app:app')],
     ['Quart', { ...needs('quart'), 'app.py': 'app = Quart(__name__)' }, 'Quart', uvicorn('app:app')],
-    ['Flask', { ...needs('Flask==3.0.0'), 'app.py': 'app = Flask(__name__)' }, 'Flask', ['gunicorn', 'app:app']],
+    ['Flask', { ...needs('Flask==3.0.0'), 'app.py': 'app = Flask(__name__)' }, 'Flask', gunicorn('app:app')],
     [
       'a Flask factory',
       { ...needs('flask'), 'shop/__init__.py': 'def create_app(config=None):\n  app = Flask(__name__)\n  return app' },
       'Flask',
-      ['gunicorn', 'shop:create_app()'],
+      gunicorn('shop:create_app()'),
     ],
     [
       'Flask in wsgi.py',
       { ...needs('flask'), 'wsgi.py': 'application = Flask(__name__)' },
       'Flask',
-      ['gunicorn', 'wsgi:application'],
+      gunicorn('wsgi:application'),
     ],
-    ['Dash', { ...needs('dash'), 'app.py': 'app = Dash(__name__)' }, 'Dash', ['gunicorn', 'app:app.server']],
+    ['Dash', { ...needs('dash'), 'app.py': 'app = Dash(__name__)' }, 'Dash', gunicorn('app:app.server')],
     [
       'Django',
       {
@@ -71,7 +64,7 @@ describe('how an app starts', () => {
         'shop/wsgi.py': '',
       },
       'Django',
-      ['gunicorn', 'shop.wsgi:application'],
+      gunicorn('shop.wsgi:application'),
     ],
     [
       'Django with settings in a folder',
@@ -82,7 +75,7 @@ describe('how an app starts', () => {
         'other/wsgi.py': '',
       },
       'Django',
-      ['gunicorn', 'config.wsgi:application'],
+      gunicorn('config.wsgi:application'),
     ],
     [
       'Django with channels',
@@ -92,22 +85,22 @@ describe('how an app starts', () => {
     ],
     [
       'Streamlit',
-      { ...needs('streamlit'), 'app.py': '' },
+      { ...needs('streamlit'), 'app.py': 'import streamlit as st\n' },
       'Streamlit',
       [
         '/bin/sh',
         '-c',
-        'exec streamlit run app.py --server.port "${PORT:-8080}" --server.address 0.0.0.0 --server.headless true --browser.gatherUsageStats false',
+        'exec streamlit run app.py --server.port "${PORT:-8080}" --server.address 0.0.0.0 --server.headless true --server.fileWatcherType none --browser.gatherUsageStats false',
       ],
     ],
     [
       'Gradio',
-      { ...needs('gradio'), 'app.py': '' },
+      { ...needs('gradio'), 'app.py': 'import gradio as gr\n' },
       'Gradio',
       [
         '/bin/sh',
         '-c',
-        'GRADIO_SERVER_NAME=0.0.0.0 GRADIO_SERVER_PORT="${PORT:-8080}" GRADIO_ANALYTICS_ENABLED=False exec python app.py',
+        'exec env GRADIO_SERVER_NAME=0.0.0.0 GRADIO_SERVER_PORT="${PORT:-8080}" GRADIO_ANALYTICS_ENABLED=False python app.py',
       ],
     ],
     [
@@ -165,147 +158,183 @@ describe('how an app starts', () => {
   });
 });
 
-describe('how it is installed', () => {
-  const project = '[project]\nname = "a"\nversion = "1"\ndependencies = ["fastapi"]\n';
+test('a pyproject.toml that only configures a linter makes no Python app of a site', () => {
+  expect(planOf({ 'pyproject.toml': '[tool.ruff]\nline-length = 100\n', 'index.html': '' }).provider).toBe('static');
+});
+
+describe('where the app object is', () => {
+  const at = (...files: string[]): Files => Object.fromEntries(files.map((file) => [file, FASTAPI]));
+
+  test.each([
+    ['src with a package', at('src/shop/main.py'), uvicorn('shop.main:app', ' --app-dir src')],
+    ['a package', at('shop/server.py'), uvicorn('shop.server:app')],
+    ['the usual place before another', at('main.py', 'tools/main.py'), uvicorn('main:app')],
+    ['app/ before another package', at('app/main.py', 'shop/main.py'), uvicorn('app.main:app')],
+    ['the usual name before another in one folder', at('shop/zeta.py', 'shop/main.py'), uvicorn('shop.main:app')],
+    ['a file of any name', at('hello.py'), uvicorn('hello:app')],
+    [
+      'not in tests, examples and environments',
+      at('tests/main.py', 'examples/main.py', 'venv/lib/main.py', 'shop/x.py'),
+      uvicorn('shop.x:app'),
+    ],
+    ['the folder with the name of the service', at('api/main.py', 'web/main.py'), uvicorn('web.main:app')],
+    ['the file with the name of the service', at('services/api.py', 'services/web.py'), uvicorn('services.web:app')],
+    ['app of several objects', { 'main.py': 'admin = FastAPI()\napp = FastAPI()\n' }, uvicorn('main:app')],
+    [
+      'the object of a factory that is called',
+      {
+        'main.py': 'from shop import create_app\napp = create_app()\n',
+        'shop/__init__.py': 'def create_app():\n  return FastAPI()\n',
+      },
+      uvicorn('main:app'),
+    ],
+    ['a dotted call', { 'main.py': 'import a.b\nweb = a.b.FastAPI()\n' }, uvicorn('main:web')],
+  ])('%s', (_title, files, start) => {
+    expect(planOf({ ...needs('fastapi'), ...files }).start).toEqual(start);
+  });
+
+  test.each([
+    ['folders', at('api/main.py', 'backend/main.py'), 'app in api/main.py, app in backend/main.py'],
+    ['files', at('one.py', 'two.py'), 'app in one.py, app in two.py'],
+    ['objects', { 'main.py': 'one = FastAPI()\ntwo = FastAPI()\n' }, 'one in main.py, two in main.py'],
+  ])('several %s and no choice', (_title, files, list) => {
+    const error = refusal({ ...needs('fastapi'), ...files });
+    expect(error.message).toBe(`this source has several FastAPI apps: ${list}`);
+    expect(error.hint).toContain('name the service after the folder');
+  });
+
+  test('a start command settles it', () => {
+    const files = {
+      ...needs('fastapi'),
+      ...at('api/main.py', 'backend/main.py'),
+      Procfile: 'web: uvicorn api.main:app --port $PORT\n',
+    };
+    const plan = planOf(files);
+    expect(plan.start).toEqual(['/bin/sh', '-c', 'exec uvicorn api.main:app --port $PORT']);
+    expect(plan.framework).toBe('FastAPI');
+  });
+
   test.each([
     [
-      'pip',
-      { ...needs('fastapi', 'uvicorn') },
-      'pip',
-      ['pip install --root-user-action=ignore --disable-pip-version-check -r requirements.txt'],
+      'a factory with defaults',
+      'def create_app(config=None, *, debug: bool = False):\n  return Flask(__name__)\n',
+      gunicorn('shop:create_app()'),
     ],
     [
-      'pip, with the server that is missing',
-      needs('fastapi'),
-      'pip',
-      ['pip install --root-user-action=ignore --disable-pip-version-check -r requirements.txt uvicorn'],
+      'a factory over several lines',
+      'def make_app(\n    config=None,\n):\n  return Flask(__name__)\n',
+      gunicorn('shop:make_app()'),
     ],
     [
-      'pyproject.toml without a lock file',
-      { 'pyproject.toml': project },
-      'pip',
-      ['pip install --root-user-action=ignore --disable-pip-version-check -r requirements.txt'],
+      'a factory with a result type',
+      'def create_app() -> Flask:\n  return Flask(__name__)\n',
+      gunicorn('shop:create_app()'),
     ],
-    [
-      'uv',
-      { 'pyproject.toml': project, 'uv.lock': 'name = "fastapi"\nname = "uvicorn"\n' },
-      'uv',
-      [
-        'uv sync --frozen --no-dev --no-editable --no-install-project',
-        'uv pip install --python /opt/venv/bin/python uvicorn',
-      ],
-    ],
-    [
-      'poetry',
-      { 'pyproject.toml': '[tool.poetry.dependencies]\nfastapi = "*"\nuvicorn = "*"\n', 'poetry.lock': '' },
-      'poetry',
-      ['python -m venv --without-pip /opt/venv', 'poetry install --only main --no-root --no-interaction'],
-    ],
-    [
-      'pdm',
-      { 'pyproject.toml': project.replace('"fastapi"', '"fastapi", "uvicorn"'), 'pdm.lock': '' },
-      'pdm',
-      ['python -m venv --without-pip /opt/venv', 'pdm sync --prod --no-self --no-editable'],
-    ],
-    [
-      'pipenv',
-      { Pipfile: '[packages]\nfastapi = "*"\nuvicorn = "*"\n', 'Pipfile.lock': '{}' },
-      'pipenv',
-      ['python -m venv --without-pip /opt/venv', 'pipenv sync'],
-    ],
-    [
-      'pipenv without a lock file',
-      { Pipfile: '[packages]\nfastapi = "*"\nuvicorn = "*"\n' },
-      'pipenv',
-      ['python -m venv --without-pip /opt/venv', 'pipenv install --skip-lock'],
-    ],
-    [
-      'requirements.txt before the others',
-      { ...needs('fastapi', 'uvicorn'), 'pyproject.toml': project, 'uv.lock': '' },
-      'pip',
-      ['pip install --root-user-action=ignore --disable-pip-version-check -r requirements.txt'],
-    ],
-  ])('%s', (_title, files, manager, install) => {
-    const plan = planOf({ 'main.py': FASTAPI, ...files });
-    expect({ manager: plan.packageManager?.name, install: plan.install }).toEqual({ manager, install });
+    ['a factory that needs an argument', 'def create_app(config):\n  return Flask(__name__)\n', ['python', 'main.py']],
+  ])('%s', (_title, text, start) => {
+    expect(planOf({ ...needs('flask'), 'shop/__init__.py': text, 'main.py': '' }).start).toEqual(start);
   });
 
-  test('the version of poetry is the one that wrote the lock file', () => {
-    const plan = planOf({
-      'main.py': '',
-      'pyproject.toml': '[tool.poetry]\nname = "a"',
-      'poetry.lock': '# This file is automatically @generated by Poetry 1.8.3 and should not be changed by hand.\n',
-    });
-    expect(plan.packageManager?.version).toBe('1.8.3');
-  });
-
-  test('included files come along', () => {
-    const plan = planOf({
-      'main.py': '',
-      'requirements.txt': '-r requirements/prod.txt\n',
-      'requirements/prod.txt': '-c limits.txt\nflask # web\n',
-      'requirements/limits.txt': '',
-    });
-    expect(plan.stages[0]?.steps.filter((step) => step.kind === 'copy')).toEqual([
-      { kind: 'copy', sources: ['source/requirements.txt'], target: './' },
-      { kind: 'copy', sources: ['source/requirements/'], target: './requirements/' },
-      { kind: 'copy', sources: ['source/'], target: './', owned: true },
-    ]);
-  });
-
-  test('files that include each other end', () => {
-    expect(planOf({ 'main.py': '', 'requirements.txt': '-r a.txt\n', 'a.txt': '-r requirements.txt\n' }).provider).toBe(
-      'python',
-    );
-  });
-
-  test('a requirement in the source brings the source first', () => {
-    const plan = planOf({ 'main.py': '', 'requirements.txt': '-e .\n' });
-    expect(plan.stages[0]?.steps).toContainEqual({ kind: 'copy', sources: ['source/'], target: './' });
-  });
-
-  test('a package that is compiled gets the full image for the install only, and its library at run time', () => {
-    const plan = planOf({ ...needs('psycopg2'), 'main.py': '' });
-    expect(plan.stages.map(({ name, from }) => [name, from])).toEqual([
-      ['deps', 'python:3.13'],
-      ['runtime', 'python:3.13-slim'],
-    ]);
-    expect(plan.apt).toEqual({ build: [], run: ['libpq5'] });
-  });
-
-  test('uv.lock without a dependency of pyproject.toml is warned of', () => {
-    const plan = planOf({ 'main.py': '', 'pyproject.toml': project, 'uv.lock': 'name = "a"' });
-    expect(plan.warnings[0]).toStartWith('WARNING: uv.lock does not have fastapi of pyproject.toml');
-  });
-
-  test('static files of Django are collected when it says where', () => {
+  test('the module that calls a factory, as Flask documents it', () => {
     const files = {
-      ...needs('django'),
-      'manage.py': '',
-      'shop/wsgi.py': '',
-      'shop/settings.py': 'STATIC_ROOT = BASE_DIR / "static"\n',
+      ...needs('flask'),
+      'microblog.py': 'from app import create_app, db\n\napp = create_app()\n',
+      'app/__init__.py': 'def create_app(config_class=Config):\n    app = Flask(__name__)\n    return app\n',
     };
-    expect(planOf(files).build).toEqual(['python manage.py collectstatic --noinput']);
-    expect(planOf({ ...files, 'shop/settings.py': '# STATIC_ROOT = 1\n' }).build).toEqual([]);
-  });
-
-  test('only the variables of package indexes reach the install', () => {
-    const plan = planOf(
-      { 'main.py': '', 'requirements.txt': '--index-url https://${INDEX_TOKEN}@pypi.example.com/simple\n' },
-      { env: { INDEX_TOKEN: 'a', PIP_TIMEOUT: '9', SECRET: 'x' } },
-    );
-    expect(plan.installEnv).toEqual(['INDEX_TOKEN', 'PIP_TIMEOUT']);
-  });
-
-  test('broken TOML fails with its place', () => {
-    const error = refusal({ 'main.py': '', 'pyproject.toml': '[project]\nname = \n' });
-    expect({ kind: error.kind, start: error.message.slice(0, 17) }).toEqual({
-      kind: 'BUILD_COMMAND_FAILED',
-      start: 'pyproject.toml:2:',
-    });
+    expect(planOf(files).start).toEqual(gunicorn('microblog:app'));
   });
 });
 
-test('a pyproject.toml that only configures a linter makes no Python app of a site', () => {
-  expect(planOf({ 'pyproject.toml': '[tool.ruff]\nline-length = 100\n', 'index.html': '' }).provider).toBe('static');
+describe('which server', () => {
+  test.each([
+    [
+      'hypercorn alone',
+      { ...needs('quart', 'hypercorn'), 'app.py': 'app = Quart(__name__)' },
+      ['/bin/sh', '-c', 'exec hypercorn app:app --bind "0.0.0.0:${PORT:-8080}"'],
+    ],
+    [
+      'waitress alone',
+      { ...needs('flask', 'waitress'), 'app.py': FLASK },
+      ['/bin/sh', '-c', 'exec waitress-serve --listen "0.0.0.0:${PORT:-8080}" app:app'],
+    ],
+    [
+      'gunicorn with a configuration of its own',
+      { ...needs('flask'), 'app.py': FLASK, 'gunicorn.conf.py': '' },
+      ['gunicorn', 'app:app'],
+    ],
+    [
+      'Sanic',
+      { ...needs('sanic'), 'server.py': 'app = Sanic("x")' },
+      ['/bin/sh', '-c', 'exec sanic server:app --host=0.0.0.0 --port="${PORT:-8080}"'],
+    ],
+    ['FastHTML', { ...needs('python-fasthtml'), 'main.py': 'app = FastHTML()' }, uvicorn('main:app')],
+    [
+      'Chainlit',
+      { ...needs('chainlit'), 'app.py': 'import chainlit as cl' },
+      ['/bin/sh', '-c', 'exec chainlit run app.py --host 0.0.0.0 --port "${PORT:-8080}" --headless'],
+    ],
+    [
+      'Panel',
+      { ...needs('panel'), 'app.py': 'import panel as pn' },
+      [
+        '/bin/sh',
+        '-c',
+        `exec panel serve app.py --address 0.0.0.0 --port "\${PORT:-8080}" --allow-websocket-origin '*'`,
+      ],
+    ],
+    ['Gradio inside of FastAPI', { ...needs('gradio', 'fastapi'), 'main.py': FASTAPI }, uvicorn('main:app')],
+    [
+      'a Streamlit page of any name',
+      { ...needs('streamlit'), 'dashboard.py': 'import streamlit', 'lib.py': '' },
+      [
+        '/bin/sh',
+        '-c',
+        'exec streamlit run dashboard.py --server.port "${PORT:-8080}" --server.address 0.0.0.0 --server.headless true --server.fileWatcherType none --browser.gatherUsageStats false',
+      ],
+    ],
+  ])('%s', (_title, files, start) => {
+    expect(planOf(files).start).toEqual(start);
+  });
+
+  test('several Streamlit pages are listed', () => {
+    const error = refusal({ ...needs('streamlit'), 'one.py': 'import streamlit', 'two.py': 'import streamlit' });
+    expect(error.message).toBe('this source has several Streamlit apps: one.py, two.py');
+  });
+
+  test('what the number of processes is', () => {
+    expect(planOf({ ...needs('flask'), 'app.py': FLASK }).decisions).toContain(
+      'gunicorn: one process, which fits a small memory limit; WEB_CONCURRENCY sets their number',
+    );
+  });
+});
+
+describe('sites made with Python', () => {
+  test('MkDocs is built, and served as files', () => {
+    const plan = planOf({ ...needs('mkdocs-material'), 'mkdocs.yml': 'site_name: x\n', 'docs/index.md': '' });
+    expect({ root: plan.staticRoot, build: plan.build, start: plan.start[0] }).toEqual({
+      root: 'site',
+      build: ['mkdocs build'],
+      start: 'caddy',
+    });
+    expect(plan.stages.map(({ name }) => name)).toEqual(['build', 'server', 'runtime']);
+  });
+
+  test('output serves what any build leaves', () => {
+    const plan = planOf({
+      ...needs('jinja2'),
+      'make.py': '',
+      'berth.toml': '[build]\nbuild = "python make.py"\noutput = "out"\n',
+    });
+    expect(plan.stages.at(-1)?.steps).toContainEqual({
+      kind: 'copy',
+      from: 'build',
+      sources: ['/app/out/'],
+      target: '/srv/',
+      owned: true,
+    });
+  });
+
+  test('an app beside its documentation stays an app', () => {
+    expect(planOf({ ...needs('mkdocs', 'fastapi'), 'mkdocs.yml': '', 'main.py': FASTAPI }).staticRoot).toBeNull();
+  });
 });

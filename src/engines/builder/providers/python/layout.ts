@@ -1,12 +1,14 @@
-import { APP_DIR, type CacheMount, type Plan, type Stage, type Step } from '../../plan.ts';
+import { APP_DIR, type Plan, type Stage, type Step } from '../../plan.ts';
 import { safePath } from '../../dockerfile-text.ts';
-import type { Dir } from '../../source-tree.ts';
+import { siteRules } from '../../static/rules.ts';
+import { SITE_BASE, SITE_DIR, SITE_START, SITE_USER, siteFiles, siteStages } from '../../static/site.ts';
 import { type PlanContext, aptList, aptSteps, runtimeOf, userSteps } from '../provider.ts';
-import { fieldsAt, readToml } from '../support/fields.ts';
+import { shellQuote } from '../support/shell.ts';
 import { sourceOf } from '../support/source.ts';
-import { type InstallPlan, type Installer, pipInstall } from './installers.ts';
-import type { Requirements } from './requirements.ts';
-import type { PythonStart } from './start.ts';
+import { type InstallPlan, type LocalInstall, PIP_CACHE, VENV, pipInstall, venvInstall } from './install-plans.ts';
+import type { Installer } from './installers.ts';
+import { installSteps, topOf } from './manifest-steps.ts';
+import { relativePath } from './requirement-files.ts';
 import type { SystemNeeds } from './system.ts';
 
 /** Everything that is known about a Python app before its image is laid out. */
@@ -14,142 +16,179 @@ export interface PythonApp {
   context: PlanContext;
   base: Plan;
   version: string;
+  framework: string | null;
   installer: Installer;
-  requirements: Requirements;
-  start: PythonStart;
   install: InstallPlan;
+  /** Packages are installed into an environment, in a stage of its own. */
+  staged: boolean;
   needs: SystemNeeds;
+  /** The project's own modules are compiled, which takes the tools of the stage that installs. */
+  native: boolean;
+  /** Names of the project variables that the install sees; null for all of them. */
+  installEnv: string[] | null;
+  commands: string[];
+  build: string[];
+  /** What runs, or the folder of the site that the build leaves. */
+  outcome: { argv: string[] } | { output: string };
 }
 
-const VENV = '/opt/venv';
-const PIP_CACHE: CacheMount = { name: 'pip', target: '/root/.cache/pip' };
-
 /** Lays out the image of a Python app: one stage where pip is all it takes, else one that installs into a venv first. */
-export const pythonPlan = (app: PythonApp, commands: string[], build: string[]): Plan => {
-  const { context, base, version, installer, start, install, needs } = app;
-  const slim = `python:${version}-slim`;
+export const pythonPlan = (app: PythonApp): Plan => {
+  const { base, version, framework, installer, install, needs, staged } = app;
   const apt = { build: aptList(base.apt.build, needs.build), run: aptList(base.apt.run, needs.run) };
-  // Tools that compile, or that only the install needs, stay out of what runs.
-  const staged = install.tool !== null || needs.compiled.length > 0 || apt.build.length > 0;
-  const installEnv = context.overrides.install === undefined ? registryVariables(context) : null;
-  const steps = installSteps(app, staged, { commands, seesEnv: installEnv === null || installEnv.length > 0 });
+  const locals = install.local.map((local) => localCommand(app, local));
+  const plan: Plan = {
+    ...base,
+    framework,
+    packageManager: {
+      name: installer.name,
+      version: installer.version,
+      lockFile: installer.lockFile,
+      reason: installer.reason,
+    },
+    install: [...app.commands, ...locals],
+    build: app.build,
+    apt,
+    installEnv: app.installEnv,
+    files: install.generated,
+    remember: { python: version, ...(installer.version === null ? {} : { [installer.name]: installer.version }) },
+  };
+  const early = app.native ? locals : [];
+  const late = app.native ? [] : locals;
+  const deps = staged ? [depsStage(app, apt.build, early)] : [];
+  return 'argv' in app.outcome
+    ? serverPlan(app, plan, { deps, locals: late, start: app.outcome.argv })
+    : sitePlan(app, plan, { deps, locals: late, output: app.outcome.output });
+};
+
+interface Parts {
+  deps: Stage[];
+  /** Commands that install packages of the source. */
+  locals: string[];
+}
+
+const serverPlan = (app: PythonApp, plan: Plan, { deps, locals, start }: Parts & { start: string[] }): Plan => {
+  const slim = slimImage(app);
   const runtime = runtimeOf(slim, 'app', {
+    // The proxy is the only way in: what it says about a request's scheme and sender is true.
+    FORWARDED_ALLOW_IPS: '*',
     PYTHONDONTWRITEBYTECODE: '1',
     PYTHONUNBUFFERED: '1',
-    ...(staged ? { PATH: `${VENV}/bin:$PATH`, VIRTUAL_ENV: VENV } : {}),
+    ...(app.staged ? { PATH: `${VENV}/bin:$PATH`, VIRTUAL_ENV: VENV } : {}),
   });
-  const deps = staged ? [depsStage(app, apt.build, steps)] : [];
-  const venv: Step = { kind: 'copy', from: 'deps', sources: [`${VENV}/`], target: `${VENV}/` };
   const last: Stage = {
     name: 'runtime',
     from: slim,
-    steps: [
-      ...userSteps(),
-      ...aptSteps(apt.run),
-      { kind: 'workdir', path: APP_DIR },
-      ...(staged ? [venv] : steps),
-      { kind: 'copy', sources: [`${sourceFolder(context.app)}/`], target: './', owned: true },
-      { kind: 'env', values: runtime.env },
-      ...projectSteps(app, staged),
-      ...buildSteps(build),
-      { kind: 'user', name: 'app' },
-    ],
+    steps: [...appSteps(app, plan, runtime.env, locals), { kind: 'user', name: 'app' }],
   };
+  return { ...plan, start, runtime, stages: [...deps, last] };
+};
+
+/** The folder that a build leaves, served as files. */
+const sitePlan = (app: PythonApp, plan: Plan, { deps, locals, output }: Parts & { output: string }): Plan => {
+  const { overrides, notes, app: dir } = app.context;
+  const folder = output.replace(/^\.?\/|\/+$/g, '');
+  notes.decisions.push(`static site: the build leaves it in ${folder}`);
+  const env = app.staged ? { PATH: `${VENV}/bin:$PATH`, VIRTUAL_ENV: VENV } : { PYTHONUNBUFFERED: '1' };
+  const build: Stage = { name: 'build', from: slimImage(app), steps: appSteps(app, plan, env, locals) };
+  const runtime = runtimeOf(SITE_BASE, SITE_USER, {});
+  const copy: Step = {
+    kind: 'copy',
+    from: 'build',
+    sources: [`${[workdirOf(app), safePath(folder)].filter((part) => part !== '').join('/')}/`],
+    target: `${SITE_DIR}/`,
+    owned: true,
+  };
+  const rules = siteRules([dir, dir.dir('docs')], notes.warnings);
+  const fallback = overrides.spa === true ? 'index.html' : null;
   return {
-    ...base,
-    framework: start.framework,
-    packageManager: installer,
-    install: commands,
-    build,
-    start: start.argv,
+    ...plan,
+    apt: { build: aptList(plan.apt.build, plan.apt.run), run: [] },
+    staticRoot: folder,
+    start: SITE_START,
     runtime,
-    apt,
-    installEnv,
-    files: install.generated,
-    stages: [...deps, last],
-    remember: { python: version, ...(installer.version === null ? {} : { [installer.name]: installer.version }) },
+    stages: [...deps, build, ...siteStages(copy, runtime.env)],
+    files: [...plan.files, ...siteFiles({ fallback, ...rules })],
   };
 };
 
-const sourceFolder = (app: Dir): string => safePath(sourceOf(app));
+const slimImage = ({ version }: PythonApp): string => `python:${version}-slim`;
 
-const depsStage = ({ version, needs, install }: PythonApp, apt: string[], steps: Step[]): Stage => {
+/** Where the app lies in the image: below its workspace, when it needs more of that than its own folder. */
+const workdirOf = ({ context, install }: PythonApp): string =>
+  [APP_DIR, safe(relativePath(topOf(context.app, install), context.app.path))].filter((part) => part !== '').join('/');
+
+const safe = (path: string): string => (path === '' ? '' : safePath(path));
+
+/** The packages, then the source, then what comes of the source. */
+const appSteps = (app: PythonApp, plan: Plan, env: Record<string, string>, locals: string[]): Step[] => {
+  const venv: Step = { kind: 'copy', from: 'deps', sources: [`${VENV}/`], target: `${VENV}/` };
+  const [copy, ...inside] = sourceSteps(app);
+  return [
+    ...userSteps(),
+    ...aptSteps(plan.apt.run),
+    { kind: 'workdir', path: APP_DIR },
+    ...(app.staged ? [venv] : [...installSteps(app), ...backToTop(app)]),
+    ...(copy === undefined ? [] : [copy]),
+    { kind: 'env', values: env },
+    ...inside,
+    ...localSteps(locals),
+    ...buildSteps(app.build),
+  ];
+};
+
+/** Brings the source, and moves to the app in it. */
+const sourceSteps = (app: PythonApp): Step[] => {
+  const { context, install } = app;
+  const from = safePath(sourceOf(context.repo, topOf(context.app, install)));
+  const copy: Step = { kind: 'copy', sources: [`${from}/`], target: './', owned: true };
+  return workdirOf(app) === APP_DIR ? [copy] : [copy, { kind: 'workdir', path: workdirOf(app) }];
+};
+
+const localSteps = (locals: string[]): Step[] =>
+  locals.length === 0 ? [] : [{ kind: 'run', caches: [PIP_CACHE], command: locals.join(' && ') }];
+
+/** The install may have run in another folder than the one that the source is copied to. */
+const backToTop = ({ context, install }: PythonApp): Step[] =>
+  install.folder === topOf(context.app, install) ? [] : [{ kind: 'workdir', path: APP_DIR }];
+
+const depsStage = (app: PythonApp, apt: string[], locals: string[]): Stage => {
+  const { context, version, needs, install } = app;
   const tool: Step[] = install.tool === null ? [] : [{ kind: 'run', caches: [PIP_CACHE], command: install.tool }];
+  const own = context.overrides.install !== undefined;
+  const env = { ...install.env, ...(own ? { PATH: `${VENV}/bin:$PATH`, VIRTUAL_ENV: VENV } : {}) };
   return {
     name: 'deps',
-    from: needs.compiled.length > 0 ? `python:${version}` : `python:${version}-slim`,
+    from: needs.compiled.length > 0 || app.native ? `python:${version}` : `python:${version}-slim`,
     steps: [
       ...aptSteps(apt),
       ...tool,
       { kind: 'workdir', path: APP_DIR },
-      { kind: 'env', values: install.tool === null ? { PATH: `${VENV}/bin:$PATH` } : install.env },
-      ...steps,
+      ...(Object.keys(env).length === 0 ? [] : [{ kind: 'env', values: env } as const]),
+      ...installSteps(app),
+      ...(locals.length === 0 ? [] : [...backToTop(app), ...sourceSteps(app), ...localSteps(locals)]),
     ],
   };
 };
 
-interface InstallInput {
-  commands: string[];
-  seesEnv: boolean;
-}
-
-const installSteps = (app: PythonApp, staged: boolean, { commands, seesEnv }: InstallInput): Step[] => {
-  if (commands.length === 0 && !staged) return [];
-  const venv = staged && app.install.tool === null ? [`python -m venv ${VENV}`] : [];
-  const run: Step = {
-    kind: 'run',
-    caches: app.install.caches,
-    command: [...venv, ...commands].join(' && '),
-    ...(seesEnv ? { env: 'install' as const } : {}),
-  };
-  return [...manifestCopies(app), ...(run.command === '' ? [] : [run])];
-};
-
-/** What the install reads, as little as possible: it runs again only when one of these changes. */
-const manifestCopies = ({ context, requirements, install }: PythonApp): Step[] => {
-  const { app, overrides } = context;
-  const folder = sourceFolder(app);
-  const workspace = fieldsAt(readToml(app, 'pyproject.toml'), 'tool', 'uv')['workspace'];
-  if (requirements.local || workspace !== undefined || overrides.install !== undefined) {
-    return [{ kind: 'copy', sources: [`${folder}/`], target: './' }];
-  }
-  const files = install.files.filter((file) => !file.includes('/')).map((file) => `${folder}/${safePath(file)}`);
-  const nested = install.files
-    .filter((file) => file.includes('/'))
-    .map((file) => safePath(file.replace(/\/[^/]*$/, '')));
-  return [
-    ...(files.length > 0 ? [{ kind: 'copy', sources: files, target: './' } as const] : []),
-    ...[...new Set(nested)].map((path): Step => ({
-      kind: 'copy',
-      sources: [`${folder}/${path}/`],
-      target: `./${path}/`,
-    })),
-    ...install.generated.map(({ path }): Step => ({ kind: 'copy', sources: [path], target: './' })),
-  ];
-};
-
-/**
- * Installs the project itself where it is a package: for its scripts, or because its modules lie in `src`. pip does that
- * for every kind of project, after the dependencies, so that an edited line leaves those where they are.
- */
-const projectSteps = ({ context, start, installer }: PythonApp, staged: boolean): Step[] => {
-  const { app } = context;
-  const file = readToml(app, 'pyproject.toml');
-  const isPackage = file?.['build-system'] !== undefined;
-  if (!start.installsProject && !(isPackage && app.hasDir('src') && installer.lockFile !== null)) return [];
-  const pip = staged ? pipInstall.replace('pip ', `pip --python ${VENV}/bin/python `) : pipInstall;
-  return [{ kind: 'run', caches: [PIP_CACHE], command: `${pip} --no-deps .` }];
-};
-
-/** What a build writes belongs to the app's user, as the source does. */
-const buildSteps = (build: string[]): Step[] =>
-  build.length === 0 ? [] : [{ kind: 'run', env: 'build', command: [...build, 'chown -R app:app /app'].join(' && ') }];
-
-/** Names of variables that choose or open a private index, as far as the project has them. */
-const registryVariables = ({ app, projectEnv }: PlanContext): string[] => {
-  const named = [...(app.read('requirements.txt') ?? '').matchAll(/\$\{([A-Z_][A-Z0-9_]*)\}/g)].map(
-    ([, name = '']) => name,
+/** pip installs every kind of project, after its dependencies, so that an edited line leaves those where they are. */
+const localCommand = ({ context, staged }: PythonApp, { path, extras, editable, needs }: LocalInstall): string => {
+  const way = relativePath(context.app.path, path);
+  const target = `${way === '' ? '.' : way.startsWith('..') ? way : `./${way}`}${extras}`;
+  const word = /^[\w./-]+$/.test(target) ? target : shellQuote(target);
+  return [staged ? venvInstall : pipInstall, ...(needs ? [] : ['--no-deps']), ...(editable ? ['-e'] : []), word].join(
+    ' ',
   );
-  const usual = Object.keys(projectEnv).filter((name) => /^(PIP_|UV_|POETRY_|PDM_|PIPENV_)/.test(name));
-  return [...new Set([...named, ...usual])].filter((name) => Object.hasOwn(projectEnv, name)).sort();
 };
+
+/** What a build writes belongs to the app's user, as the source does; files that already do are left where they are. */
+const buildSteps = (build: string[]): Step[] =>
+  build.length === 0
+    ? []
+    : [
+        {
+          kind: 'run',
+          env: 'build',
+          command: [...build, 'find . ! -user app -exec chown -h app:app {} +'].join(' && '),
+        },
+      ];

@@ -1,8 +1,9 @@
 import type { Dir } from '../../source-tree.ts';
 import { fieldsAt, readToml } from '../support/fields.ts';
-import { pythonTokens } from '../support/tokens.ts';
-import { type Instance, candidates, findInstance } from './instances.ts';
-import type { Requirements } from './requirements.ts';
+import { dataApp } from './data-apps.ts';
+import { findDjango } from './django.ts';
+import { type Instance, findInstance } from './instances.ts';
+import { type Has, type Server, asgiServer, inShell, missing, wsgiServer } from './servers.ts';
 
 export interface PythonStart {
   framework: string | null;
@@ -13,6 +14,23 @@ export interface PythonStart {
   build: string[];
   /** The project itself must be installed for its script. */
   installsProject: boolean;
+  /** A file is run because of its name alone. */
+  plain: boolean;
+  warnings: string[];
+}
+
+export interface StartSearch {
+  app: Dir;
+  /** Direct dependencies, which tell the framework. */
+  has: Has;
+  /** Those and what a lock file adds, where servers may be. */
+  serves: Has;
+  serviceName: string;
+  /** Whether several candidates are an error: not when the user has named a start command. */
+  strict: boolean;
+  env: Record<string, string>;
+  /** A release command is named. */
+  releases: boolean;
 }
 
 const ENTRIES = [
@@ -28,14 +46,14 @@ const ENTRIES = [
 ];
 
 /** How a Python app is started when neither the user nor a Procfile says so. */
-export const findPythonStart = (app: Dir, { names }: Requirements): PythonStart | null =>
-  projectScript(app, names, true) ??
-  django(app, names) ??
-  asgi(app, names) ??
-  wsgi(app, names) ??
-  dataApp(app, names) ??
-  projectScript(app, names, false) ??
-  plainFile(app);
+export const findPythonStart = (search: StartSearch): PythonStart | null =>
+  projectScript(search, true) ??
+  django(search) ??
+  asgi(search) ??
+  wsgi(search) ??
+  dataAppStart(search) ??
+  projectScript(search, false) ??
+  plainFile(search.app);
 
 const start = (
   framework: string | null,
@@ -49,13 +67,13 @@ const start = (
   extra: [],
   build: [],
   installsProject: false,
+  plain: false,
+  warnings: [],
   ...more,
 });
 
-const missing = (names: ReadonlySet<string>, wanted: string): string[] => (names.has(wanted) ? [] : [wanted]);
-
 /** A script of the project: one with a name that says so, or (when nothing else is known) the only one. */
-const projectScript = (app: Dir, names: ReadonlySet<string>, named: boolean): PythonStart | null => {
+const projectScript = ({ app }: StartSearch, named: boolean): PythonStart | null => {
   const project = readToml(app, 'pyproject.toml');
   const scripts = { ...fieldsAt(project, 'tool', 'poetry', 'scripts'), ...fieldsAt(project, 'project', 'scripts') };
   const valid = Object.keys(scripts).filter((name) => /^[\w.-]+$/.test(name) && !name.startsWith('-'));
@@ -64,122 +82,80 @@ const projectScript = (app: Dir, names: ReadonlySet<string>, named: boolean): Py
     : valid.length === 1
       ? valid[0]
       : undefined;
-  if (chosen === undefined || (!named && names.size === 0 && !project?.['build-system'])) return null;
+  if (chosen === undefined) return null;
   return start(null, [chosen], `the script ${chosen} of pyproject.toml`, { installsProject: true });
 };
 
-const django = (app: Dir, names: ReadonlySet<string>): PythonStart | null => {
-  if (!app.has('manage.py') || !names.has('django')) return null;
-  const files = candidates(app);
-  const settings = settingsModule(app);
-  const wsgiFile = [`${settings.replace(/\..*$/, '')}/wsgi.py`, ...files].find(
-    (file) => /(^|\/)wsgi\.py$/.test(file) && app.has(file),
-  );
-  const asgiFile = files.find((file) => /(^|\/)asgi\.py$/.test(file));
-  const build = app
-    .files()
-    .some((file) => /(^|\/)settings(\/\w+)?\.py$/.test(file) && assigns(app.read(file), 'STATIC_ROOT'))
-    ? ['python manage.py collectstatic --noinput']
-    : [];
-  const async =
-    asgiFile !== undefined &&
-    (names.has('channels') || names.has('daphne') || (names.has('uvicorn') && !names.has('gunicorn')));
-  const server = async ? moduleOf(asgiFile) : moduleOf(wsgiFile);
-  if (server === null) return null;
-  return async
-    ? start('Django (ASGI)', uvicorn(`${server}:application`, []), `${asgiFile} is there`, {
-        build,
-        extra: missing(names, 'uvicorn'),
-      })
-    : start('Django', ['gunicorn', `${server}:application`], `${wsgiFile} is there`, {
-        build,
-        extra: missing(names, 'gunicorn'),
-      });
+const django = (search: StartSearch): PythonStart | null => {
+  const found = findDjango(search);
+  if (found === null) return null;
+  const { title, server, reason, extra, build, warnings } = found;
+  return start(title, server.argv, reason, { extra, build, warnings });
 };
 
-const moduleOf = (file: string | undefined): string | null => {
-  const module = file?.replace(/\.py$/, '').replaceAll('/', '.');
-  return module !== undefined && /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(module) ? module : null;
-};
+interface Framework {
+  name: string;
+  title: string;
+  constructors: string[];
+  /** What makes the server's app of the framework's object. */
+  suffix?: string;
+}
 
-/** manage.py says `os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site.settings")`. */
-const settingsModule = (app: Dir): string => {
-  const tokens = pythonTokens(app.read('manage.py') ?? '');
-  const index = tokens.findIndex((token) => token.kind === 'string' && token.text === 'DJANGO_SETTINGS_MODULE');
-  return tokens.slice(index + 1).find((token) => token.kind === 'string')?.text ?? '';
-};
-
-const assigns = (source: string | undefined, name: string): boolean =>
-  pythonTokens(source ?? '').some(
-    (token, index, all) => token.leftmost && token.text === name && all[index + 1]?.text === '=',
-  );
-
-const ASGI: [name: string, constructor: string, title: string][] = [
-  ['fastapi', 'FastAPI', 'FastAPI'],
-  ['starlette', 'Starlette', 'Starlette'],
-  ['litestar', 'Litestar', 'Litestar'],
-  ['quart', 'Quart', 'Quart'],
+const ASGI: Framework[] = [
+  { name: 'fastapi', title: 'FastAPI', constructors: ['FastAPI'] },
+  { name: 'starlette', title: 'Starlette', constructors: ['Starlette'] },
+  { name: 'litestar', title: 'Litestar', constructors: ['Litestar'] },
+  { name: 'quart', title: 'Quart', constructors: ['Quart'] },
+  { name: 'python-fasthtml', title: 'FastHTML', constructors: ['FastHTML'] },
 ];
 
-const asgi = (app: Dir, names: ReadonlySet<string>): PythonStart | null => {
-  for (const [name, constructor, title] of ASGI) {
-    const found = names.has(name) ? findInstance(app, [constructor]) : null;
+const WSGI: Framework[] = [
+  { name: 'flask', title: 'Flask', constructors: ['Flask', 'APIFlask', 'OpenAPI'] },
+  { name: 'dash', title: 'Dash', constructors: ['Dash'], suffix: '.server' },
+  { name: 'falcon', title: 'Falcon', constructors: ['App', 'API'] },
+  { name: 'bottle', title: 'Bottle', constructors: ['Bottle'] },
+];
+
+const asgi = (search: StartSearch): PythonStart | null => serverStart(search, ASGI, asgiServer);
+
+const wsgi = (search: StartSearch): PythonStart | null => serverStart(search, WSGI, wsgiServer);
+
+const serverStart = (search: StartSearch, frameworks: Framework[], server: typeof asgiServer): PythonStart | null => {
+  const { app, has, serves } = search;
+  for (const { name, title, constructors, suffix = '' } of frameworks) {
+    const found = has(name) ? findInstance({ ...search, title, constructors }) : null;
     if (found === null) continue;
-    const flags = [
-      ...(found.folder === '' ? [] : ['--app-dir', found.folder]),
-      ...(found.factory ? ['--factory'] : []),
-    ];
-    return start(title, uvicorn(`${found.module}:${found.variable}`, flags), describe(found), {
-      extra: missing(names, 'uvicorn'),
+    const { folder, module, variable, factory } = found;
+    const made: Server = server({
+      app,
+      has: serves,
+      folder,
+      factory,
+      target: `${module}:${variable}${factory ? '' : suffix}`,
     });
+    return start(title, made.argv, describe(found), { extra: missing(serves, made) });
   }
-  return null;
+  return has('sanic') ? sanic(search) : null;
 };
 
-/** uvicorn takes its port from the command line only. */
-const uvicorn = (target: string, flags: string[]): string[] => [
-  '/bin/sh',
-  '-c',
-  ['exec uvicorn', target, '--host 0.0.0.0 --port "${PORT:-8080}"', ...flags].join(' '),
-];
-
-const describe = ({ module, variable, factory }: Instance): string =>
-  factory ? `${variable}() in ${module} makes it` : `${variable} in ${module} is it`;
-
-const WSGI: [name: string, constructors: string[], title: string][] = [
-  ['flask', ['Flask', 'APIFlask'], 'Flask'],
-  ['dash', ['Dash'], 'Dash'],
-  ['falcon', ['App', 'API'], 'Falcon'],
-  ['bottle', ['Bottle'], 'Bottle'],
-];
-
-/** gunicorn binds to 0.0.0.0 and PORT by itself. */
-const wsgi = (app: Dir, names: ReadonlySet<string>): PythonStart | null => {
-  for (const [name, constructors, title] of WSGI) {
-    const found = names.has(name) ? findInstance(app, constructors) : null;
-    if (found === null) continue;
-    const folder = found.folder === '' ? [] : ['--chdir', found.folder];
-    const suffix = found.factory ? '()' : name === 'dash' ? '.server' : '';
-    return start(title, ['gunicorn', ...folder, `${found.module}:${found.variable}${suffix}`], describe(found), {
-      extra: missing(names, 'gunicorn'),
-    });
-  }
-  return null;
+const sanic = (search: StartSearch): PythonStart | null => {
+  const found = findInstance({ ...search, title: 'Sanic', constructors: ['Sanic'] });
+  if (found === null) return null;
+  const { folder, module, variable, factory } = found;
+  const path = [folder, module].filter((part) => part !== '').join('.');
+  const command = `sanic ${path}:${variable}${factory ? ' --factory' : ''} --host=0.0.0.0 --port="\${PORT:-8080}"`;
+  return start('Sanic', inShell(command), describe(found));
 };
 
-const dataApp = (app: Dir, names: ReadonlySet<string>): PythonStart | null => {
-  const file = app.firstOf('app.py', 'streamlit_app.py', 'Home.py', 'main.py', 'src/app.py', 'src/main.py', 'demo.py');
-  if (file === undefined) return null;
-  if (names.has('streamlit')) {
-    const command = `exec streamlit run ${file} --server.port "\${PORT:-8080}" --server.address 0.0.0.0 --server.headless true --browser.gatherUsageStats false`;
-    return start('Streamlit', ['/bin/sh', '-c', command], `${file} is there`);
-  }
-  if (!names.has('gradio')) return null;
-  const command = `GRADIO_SERVER_NAME=0.0.0.0 GRADIO_SERVER_PORT="\${PORT:-8080}" GRADIO_ANALYTICS_ENABLED=False exec python ${file}`;
-  return start('Gradio', ['/bin/sh', '-c', command], `${file} is there`);
+const describe = ({ file, variable, factory }: Instance): string =>
+  factory ? `${variable}() in ${file} makes it` : `${variable} in ${file} is it`;
+
+const dataAppStart = ({ app, has, strict }: StartSearch): PythonStart | null => {
+  const found = dataApp(app, has, strict);
+  return found === null ? null : start(found.title, found.argv, found.reason);
 };
 
 const plainFile = (app: Dir): PythonStart | null => {
   const file = app.firstOf(...ENTRIES);
-  return file === undefined ? null : start(null, ['python', file], `${file} is there`);
+  return file === undefined ? null : start(null, ['python', file], `${file} is there`, { plain: true });
 };

@@ -1,0 +1,464 @@
+import { describe, expect, test } from 'bun:test';
+import { FASTAPI, FLASK, needs } from './python-support.ts';
+import { type Files, dockerfileOf, fileOf, planOf, refusal } from './support.ts';
+
+const PIP = '--root-user-action=ignore --disable-pip-version-check';
+const pip = (what: string): string => `pip install ${PIP} ${what}`;
+const venvPip = (what: string): string => `pip --python /opt/venv/bin/python install ${PIP} ${what}`;
+const MAKE_VENV = 'python -m venv --without-pip /opt/venv';
+const project = '[project]\nname = "a"\nversion = "1"\ndependencies = ["fastapi"]\n';
+const SRC_PROJECT = `${project}[build-system]\nrequires = ["hatchling"]\n`;
+
+const copiesOf = (files: Files): string[] =>
+  dockerfileOf(files)
+    .split('\n')
+    .filter(
+      (line) => line.startsWith('COPY source') || line.startsWith('COPY --chown') || line.startsWith('COPY berth'),
+    );
+
+describe('which installer, and what it runs', () => {
+  test.each([
+    ['pip', needs('fastapi', 'uvicorn'), 'pip', [pip('-r requirements.txt')]],
+    ['pip, with the server that is missing', needs('fastapi'), 'pip', [pip('-r requirements.txt uvicorn')]],
+    ['a server that an extra brings', needs('fastapi[standard]'), 'pip', [pip('-r requirements.txt')]],
+    [
+      'hashes, which no server may come without',
+      { 'requirements.txt': 'fastapi==0.1 \\\n  --hash=sha256:aa \\\n  --hash=sha256:bb\n' },
+      'pip',
+      [pip('-r requirements.txt'), pip('uvicorn')],
+    ],
+    [
+      'the requirements of production',
+      { 'requirements/base.txt': 'fastapi\n', 'requirements/production.txt': '-r base.txt\nuvicorn\n' },
+      'pip',
+      [pip('-r requirements/production.txt')],
+    ],
+    ['pyproject.toml without a lock file', { 'pyproject.toml': project }, 'pip', [pip('-r requirements.berth.txt')]],
+    [
+      'setup.py',
+      { 'setup.py': 'setup(name="a", install_requires=["fastapi", "uvicorn>=0.3"])' },
+      'pip',
+      [pip('-r requirements.berth.txt')],
+    ],
+    [
+      'uv',
+      { 'pyproject.toml': project, 'uv.lock': '[[package]]\nname = "fastapi"\n\n[[package]]\nname = "uvicorn"\n' },
+      'uv',
+      ['uv sync --frozen --no-dev --no-editable --no-install-project'],
+    ],
+    [
+      'uv, with the server that is missing',
+      { 'pyproject.toml': project, 'uv.lock': '[[package]]\nname = "fastapi"\n' },
+      'uv',
+      [
+        'uv sync --frozen --no-dev --no-editable --no-install-project',
+        'uv pip install --python /opt/venv/bin/python uvicorn',
+      ],
+    ],
+    [
+      'poetry',
+      {
+        'pyproject.toml': '[tool.poetry.dependencies]\nfastapi = "*"\nuvicorn = "*"\n',
+        'poetry.lock': 'name = "fastapi"\nname = "uvicorn"\n'.replaceAll('name', '[[package]]\nname'),
+      },
+      'poetry',
+      [
+        MAKE_VENV,
+        "(poetry install --only main --no-root --no-interaction || (echo 'WARNING: poetry.lock was not written after the last change of its manifest: packages may get other versions; run poetry lock and commit it' && poetry lock --no-interaction && poetry install --only main --no-root --no-interaction))",
+      ],
+    ],
+    [
+      'poetry without a lock file',
+      { 'pyproject.toml': '[tool.poetry.dependencies]\nfastapi = "*"\nuvicorn = "*"\n' },
+      'poetry',
+      [MAKE_VENV, 'poetry install --only main --no-root --no-interaction'],
+    ],
+    [
+      'pdm',
+      { 'pyproject.toml': project, 'pdm.lock': '[[package]]\nname = "fastapi"\n\n[[package]]\nname = "uvicorn"\n' },
+      'pdm',
+      [
+        MAKE_VENV,
+        "(pdm lock --check || echo 'WARNING: pdm.lock was not written after the last change of its manifest: packages may get other versions; run pdm lock and commit it')",
+        'pdm install --prod --no-self --no-editable',
+      ],
+    ],
+    [
+      'pipenv',
+      {
+        Pipfile: '[packages]\nfastapi = "*"\nuvicorn = "*"\n',
+        'Pipfile.lock': '{"default": {"fastapi": {}, "uvicorn": {}}}',
+      },
+      'pipenv',
+      [
+        MAKE_VENV,
+        "(pipenv verify || (echo 'WARNING: Pipfile.lock was not written after the last change of its manifest: packages may get other versions; run pipenv lock and commit it' && pipenv lock))",
+        'pipenv sync',
+      ],
+    ],
+    [
+      'pipenv without a lock file',
+      { Pipfile: '[packages]\nfastapi = "*"\nuvicorn = "*"\n' },
+      'pipenv',
+      [MAKE_VENV, 'pipenv install --skip-lock'],
+    ],
+    [
+      'requirements.txt before the others',
+      { ...needs('fastapi', 'uvicorn'), 'pyproject.toml': project, 'uv.lock': '' },
+      'pip',
+      [pip('-r requirements.txt')],
+    ],
+  ])('%s', (_title, files, manager, install) => {
+    const plan = planOf({ 'main.py': FASTAPI, ...files });
+    expect({ manager: plan.packageManager?.name, install: plan.install }).toEqual({ manager, install });
+  });
+
+  test.each([
+    [
+      'poetry.lock',
+      '# This file is automatically @generated by Poetry 1.8.3 and should not be changed by hand.\n',
+      '1.8.3',
+    ],
+    ['poetry.lock', '# @generated by something else\n', '2.5.1'],
+  ])('the poetry of %s is the one that wrote it', (file, text, version) => {
+    const plan = planOf({ 'main.py': '', 'pyproject.toml': '[tool.poetry]\nname = "a"', [file]: text });
+    expect(plan.packageManager?.version).toBe(version);
+  });
+
+  test.each([
+    ['>=0.5, <0.7', "'uv>=0.5,<0.7'"],
+    ['0.6.3', 'uv==0.6.3'],
+  ])('uv is taken as required-version = %j asks for it', (required, pinned) => {
+    const files = {
+      'main.py': '',
+      'pyproject.toml': `${project}[tool.uv]\nrequired-version = "${required}"`,
+      'uv.lock': '',
+    };
+    expect(dockerfileOf(files)).toContain(pinned);
+  });
+
+  test('a required-version that is none is refused with its place', () => {
+    const error = refusal({
+      'main.py': '',
+      'pyproject.toml': `${project}[tool.uv]\nrequired-version = "; rm -rf /"`,
+      'uv.lock': '',
+    });
+    expect(error.message).toBe('required-version in pyproject.toml:6 is ";rm-rf/", which is no version');
+  });
+
+  test('an old Python gets the newest installer that still runs on it', () => {
+    const files = { 'main.py': '', Pipfile: '[requires]\npython_version = "3.8"\n' };
+    expect(planOf(files).packageManager?.version).toBeNull();
+    expect(dockerfileOf(files)).toContain(`${pip('pipenv')}\n`);
+  });
+
+  test('the version of an installer is remembered', () => {
+    expect(planOf({ 'main.py': '', Pipfile: '' }, { remembered: { pipenv: '2024.4.1' } }).packageManager?.version).toBe(
+      '2024.4.1',
+    );
+  });
+
+  test('an install command of the own finds an environment, and all of the source', () => {
+    const text = dockerfileOf({
+      'main.py': '',
+      'pyproject.toml': project,
+      'uv.lock': '',
+      'berth.toml': '[build]\ninstall = "uv sync --all-groups"\n',
+    });
+    expect(text).toContain('python -m venv /opt/venv && uv sync --all-groups');
+    expect(text).toContain('COPY source/ ./\nRUN');
+  });
+});
+
+test('compilers stay in the stage that installs, and libraries in the one that runs', () => {
+  expect(dockerfileOf({ ...needs('flask', 'gunicorn', 'psycopg2'), 'app.py': FLASK })).toBe(`FROM python:3.13 AS deps
+WORKDIR /app
+COPY source/requirements.txt ./
+RUN --mount=type=cache,id=berth-shop-web-pip,target=/root/.cache/pip python -m venv --without-pip /opt/venv && pip --python /opt/venv/bin/python install --root-user-action=ignore --disable-pip-version-check -r requirements.txt
+
+FROM python:3.13-slim AS runtime
+RUN useradd --uid 1000 --create-home --shell /usr/sbin/nologin app && install -d -o app -g app /app
+RUN --mount=type=cache,id=berth-shop-web-apt,target=/var/cache/apt,sharing=locked --mount=type=cache,id=berth-shop-web-apt-lists,target=/var/lib/apt,sharing=locked rm -f /etc/apt/apt.conf.d/docker-clean && apt-get update -qq && apt-get install -y -qq --no-install-recommends libpq5
+WORKDIR /app
+COPY --from=deps /opt/venv/ /opt/venv/
+COPY --chown=1000:1000 source/ ./
+ENV FORWARDED_ALLOW_IPS="*" HOST=0.0.0.0 HOSTNAME=0.0.0.0 PATH="/opt/venv/bin:$PATH" PORT=8080 PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 VIRTUAL_ENV=/opt/venv
+USER app
+EXPOSE 8080
+CMD ["gunicorn","--threads","4","--worker-tmp-dir","/dev/shm","app:app"]
+`);
+});
+
+describe('an edited line installs nothing anew', () => {
+  test('files that are included come along, and nothing else', () => {
+    expect(
+      copiesOf({
+        'main.py': '',
+        'requirements.txt': '-r requirements/prod.txt\n-c https://example.com/limits.txt\n',
+        'requirements/prod.txt': '--constraint=limits.txt\nflask # web\n',
+        'requirements/limits.txt': '',
+        'requirements/dev.txt': '',
+      }),
+    ).toEqual([
+      'COPY source/requirements.txt ./',
+      'COPY source/requirements/prod.txt source/requirements/limits.txt ./requirements/',
+      'COPY --chown=1000:1000 source/ ./',
+    ]);
+  });
+
+  test('files that include each other end', () => {
+    const files = { 'main.py': '', 'requirements.txt': '-r a.txt\n', 'a.txt': '-r requirements.txt\n' };
+    expect(planOf(files).provider).toBe('python');
+  });
+
+  test('a project that is installed from its folder: what it needs first, then the source, then itself', () => {
+    const files = { 'main.py': FASTAPI, 'requirements.txt': '-e .\ngunicorn\n', 'pyproject.toml': SRC_PROJECT };
+    const plan = planOf(files);
+    expect(plan.install).toEqual([pip('-r requirements.berth.txt uvicorn'), pip('--no-deps -e .')]);
+    expect(fileOf(plan, 'berth/requirements.berth.txt')).toBe('fastapi\ngunicorn\n');
+    expect(copiesOf(files)).toEqual(['COPY berth/requirements.berth.txt ./', 'COPY --chown=1000:1000 source/ ./']);
+  });
+
+  test.each([
+    [
+      'setup.cfg',
+      {
+        'lib/setup.cfg':
+          '[metadata]\nname = lib\n[options]\ninstall_requires =\n    flask>=2\n    # why\n    redis\n\n[x]\ny=1\n',
+      },
+    ],
+    [
+      'setup.py',
+      { 'lib/setup.py': 'setup(\n  name="lib",\n  install_requires=[\n    "flask>=2",  # web\n    "redis",\n  ],\n)' },
+    ],
+    ['pyproject.toml', { 'lib/pyproject.toml': '[project]\nname = "lib"\ndependencies = ["flask>=2", "redis"]\n' }],
+    [
+      'a requirements file that setuptools reads',
+      {
+        'lib/pyproject.toml':
+          '[project]\nname = "lib"\ndynamic = ["dependencies"]\n[tool.setuptools.dynamic]\ndependencies = {file = ["needs.txt"]}\n',
+        'lib/needs.txt': 'flask>=2\n# more\nredis\n',
+      },
+    ],
+  ])('what a package of the source needs is read from its %s', (_title, lib) => {
+    const plan = planOf({ 'app.py': FLASK, 'requirements.txt': './lib\n', ...lib });
+    expect(fileOf(plan, 'berth/requirements.berth.txt')).toBe('flask>=2\nredis\n');
+    expect(plan.install.at(-1)).toBe(pip('--no-deps ./lib'));
+    expect(plan.framework).toBe('Flask');
+  });
+
+  test('a package whose needs only its build would tell is installed with them', () => {
+    const plan = planOf({
+      'app.py': '',
+      'requirements.txt': './lib[web]\n',
+      'lib/setup.py': 'setup(install_requires=read())',
+    });
+    expect(plan.install).toEqual([pip("'./lib[web]'")]);
+  });
+
+  test('wheels of the source and folders of links come along', () => {
+    expect(
+      copiesOf({
+        'main.py': '',
+        'requirements.txt': './wheels/lib-1.0-py3-none-any.whl\n--find-links ./vendor\nflask\n',
+        'wheels/lib-1.0-py3-none-any.whl': '',
+        'vendor/a.whl': '',
+      }),
+    ).toEqual([
+      'COPY source/requirements.txt ./',
+      'COPY source/wheels/lib-1.0-py3-none-any.whl ./wheels/',
+      'COPY source/vendor/ ./vendor/',
+      'COPY --chown=1000:1000 source/ ./',
+    ]);
+  });
+
+  test('modules in src are installed last, without their dependencies', () => {
+    const plan = planOf({ 'src/shop/main.py': FASTAPI, 'pyproject.toml': SRC_PROJECT });
+    expect(plan.install).toEqual([pip('-r requirements.berth.txt'), pip('--no-deps .')]);
+    expect(plan.start[2]).toContain('uvicorn shop.main:app');
+  });
+
+  test('a project that is no package is not installed', () => {
+    const file = `${SRC_PROJECT}[tool.poetry]\npackage-mode = false\n`;
+    expect(planOf({ 'src/shop/main.py': FASTAPI, 'pyproject.toml': file }).install).toHaveLength(1);
+  });
+
+  test('a project with modules in Rust is built beside the compilers', () => {
+    const file = `${project}[build-system]\nrequires = ["maturin>=1"]\n`;
+    const plan = planOf({ 'src/lib.rs': '', 'main.py': FASTAPI, 'pyproject.toml': file });
+    expect(plan.stages.map(({ from }) => from)).toEqual(['python:3.13', 'python:3.13-slim']);
+    expect(plan.apt.build).toEqual(['cargo']);
+    expect(plan.stages[0]?.steps.at(-1)).toMatchObject({ kind: 'run', command: venvPip('--no-deps .') });
+  });
+});
+
+describe('lock files', () => {
+  const lock = (requires: string, more = ''): string =>
+    `[[package]]\nname = "a"\nsource = { virtual = "." }\n[package.metadata]\nrequires-dist = [${requires}]\n\n[[package]]\nname = "fastapi"\n${more}`;
+
+  test.each([
+    ['the same', '["fastapi>=0.1, <1"]', '{ name = "fastapi", specifier = "<1,>=0.1" }', []],
+    ['another version', '["fastapi>=0.2"]', '{ name = "fastapi", specifier = ">=0.1" }', ['fastapi']],
+    ['one more', '["fastapi", "redis"]', '{ name = "fastapi" }', ['redis']],
+    ['an extra', '["fastapi[standard]>=0.1"]', '{ name = "fastapi", extras = ["standard"], specifier = ">=0.1" }', []],
+    [
+      'a marker',
+      '["fastapi>=0.1; python_version > \'3\'"]',
+      '{ name = "fastapi", marker = "x", specifier = ">=0.1" }',
+      [],
+    ],
+  ])('uv.lock beside a manifest with %s', (_title, dependencies, requires, changed) => {
+    const file = `[project]\nname = "a"\ndependencies = ${dependencies}\n`;
+    const plan = planOf({ 'main.py': '', 'pyproject.toml': file, 'uv.lock': lock(requires) });
+    expect(plan.install[0]?.includes('--frozen')).toBe(changed.length === 0);
+    expect(plan.warnings).toEqual(
+      changed.map(
+        (name) =>
+          `WARNING: uv.lock does not have ${name} as the manifest asks for it: other versions than the locked ones may be installed; run uv lock and commit it`,
+      ),
+    );
+  });
+
+  test.each([
+    ['poetry.lock', { 'pyproject.toml': '[tool.poetry.dependencies]\nredis = "*"\n', 'poetry.lock': '' }],
+    ['pdm.lock', { 'pyproject.toml': '[project]\nname = "a"\ndependencies = ["redis"]\n', 'pdm.lock': '' }],
+    ['Pipfile.lock', { Pipfile: '[packages]\nredis = "*"\n', 'Pipfile.lock': '{}' }],
+  ])('%s without a dependency of its manifest is warned of', (file, files) => {
+    expect(planOf({ 'main.py': '', ...files }).warnings[0]).toStartWith(`WARNING: ${file} does not have redis`);
+  });
+
+  test('a lock file with marks of a conflict fails with its place', () => {
+    const error = refusal({ 'main.py': '', 'pyproject.toml': project, 'uv.lock': 'version = 1\n<<<<<<< HEAD\n' });
+    expect({ kind: error.kind, place: error.message.slice(0, 10) }).toEqual({
+      kind: 'BUILD_COMMAND_FAILED',
+      place: 'uv.lock:2:',
+    });
+  });
+
+  test('lock files beside requirements.txt are named', () => {
+    expect(planOf({ ...needs('flask'), 'app.py': FLASK, 'poetry.lock': '' }).warnings).toEqual([
+      'poetry.lock is not used: requirements.txt comes first; remove the one that is old',
+    ]);
+  });
+});
+
+describe('workspaces', () => {
+  const workspace: Files = {
+    'pyproject.toml': '[project]\nname = "root"\n[tool.uv.workspace]\nmembers = ["packages/*"]\n',
+    'uv.lock': `[[package]]
+name = "root"
+source = { virtual = "." }
+
+[[package]]
+name = "api"
+source = { virtual = "packages/api" }
+dependencies = [{ name = "fastapi" }, { name = "shared" }]
+
+[[package]]
+name = "shared"
+source = { editable = "packages/shared" }
+
+[[package]]
+name = "other"
+source = { editable = "packages/other" }
+
+[[package]]
+name = "uvicorn"
+`,
+    'packages/api/pyproject.toml': '[project]\nname = "api"\ndependencies = ["fastapi", "uvicorn", "shared"]\n',
+    'packages/api/main.py': FASTAPI,
+    'packages/shared/pyproject.toml': '[project]\nname = "shared"\n',
+    'packages/other/pyproject.toml': '[project]\nname = "other"\n',
+  };
+
+  test('a member of a uv workspace is installed from its root, with what it needs of the others', () => {
+    const plan = planOf({ ...workspace, 'berth.toml': '[build]\nroot = "packages/api"\n' });
+    expect(plan.install).toEqual([
+      'uv sync --frozen --no-dev --no-editable --no-install-project --no-install-package api --no-install-package shared --no-install-package other --package api',
+      venvPip('--no-deps ../shared'),
+    ]);
+    expect(plan.packageManager?.reason).toBe('uv.lock has api as a member');
+    const text = dockerfileOf({ ...workspace, 'berth.toml': '[build]\nroot = "packages/api"\n' });
+    expect(text).toContain(`COPY source/uv.lock source/pyproject.toml ./
+COPY source/packages/api/pyproject.toml ./packages/api/
+COPY source/packages/shared/pyproject.toml ./packages/shared/
+COPY source/packages/other/pyproject.toml ./packages/other/
+RUN`);
+    expect(text).toContain('COPY --chown=1000:1000 source/ ./\n');
+    expect(text).toContain('WORKDIR /app/packages/api\n');
+  });
+
+  test('without root it says what to set', () => {
+    expect(refusal(workspace).hint).toStartWith('set root to the member of the workspace that is the app');
+  });
+
+  test('a package beside the app brings the folder above', () => {
+    const files = {
+      'berth.toml': '[build]\nroot = "services/api"\n',
+      'services/api/requirements.txt': '-r ../common.txt\n-e ../../lib\n',
+      'services/common.txt': '-c limits.txt\nflask\ngunicorn\n',
+      'services/limits.txt': '',
+      'services/api/app.py': FLASK,
+      'lib/pyproject.toml': '[project]\nname = "lib"\ndependencies = ["redis"]\n',
+    };
+    const plan = planOf(files);
+    expect(plan.install).toEqual([pip('-r requirements.berth.txt'), pip('--no-deps -e ../../lib')]);
+    expect(fileOf(plan, 'berth/requirements.berth.txt')).toBe('-c ../limits.txt\nflask\ngunicorn\nredis\n');
+    expect(copiesOf(files)).toEqual([
+      'COPY source/services/limits.txt ./services/',
+      'COPY berth/requirements.berth.txt ./',
+      'COPY --chown=1000:1000 source/ ./',
+    ]);
+  });
+});
+
+describe('what Debian adds', () => {
+  test.each([
+    ['psycopg', [], ['libpq5'], 'slim'],
+    ['psycopg[binary]', [], [], 'slim'],
+    ['psycopg2-binary', [], [], 'slim'],
+    ['psycopg[c]', [], ['libpq5'], 'full'],
+    ['mysqlclient', [], ['libmariadb3'], 'full'],
+    ['lxml', [], [], 'slim'],
+    ['pillow', [], [], 'slim'],
+    ['weasyprint', [], ['libharfbuzz-subset0', 'libpango-1.0-0', 'libpangoft2-1.0-0'], 'slim'],
+    ['opencv-python', [], ['libgl1', 'libglib2.0-0'], 'slim'],
+    ['opencv-python-headless', [], [], 'slim'],
+    ['python-ldap', ['libldap2-dev', 'libsasl2-dev'], ['libldap2', 'libsasl2-2'], 'full'],
+    ['git+https://example.com/a.git#egg=a', ['git'], [], 'slim'],
+    ['a @ git+https://example.com/a.git@v1', ['git'], [], 'slim'],
+    ['-e git+https://example.com/a.git#egg=a', ['git'], [], 'slim'],
+  ])('%s', (line, build, run, image) => {
+    const plan = planOf({ 'main.py': '', 'requirements.txt': `${line}\n` });
+    expect(plan.apt).toEqual({ build, run });
+    const from = plan.stages[0]?.from;
+    expect(from).toBe(image === 'full' ? 'python:3.13' : 'python:3.13-slim');
+    expect(plan.stages.at(-1)?.from).toBe('python:3.13-slim');
+    expect(plan.stages).toHaveLength(image === 'full' || build.length > 0 ? 2 : 1);
+  });
+
+  test('a library that a locked package needs, and git for one that is locked there', () => {
+    const plan = planOf({
+      'main.py': '',
+      'pyproject.toml': project,
+      'uv.lock':
+        '[[package]]\nname = "fastapi"\n\n[[package]]\nname = "weasyprint"\n\n[[package]]\nname = "x"\nsource = { git = "https://example.com/x" }\n',
+    });
+    expect(plan.apt.run).toContain('libpango-1.0-0');
+    expect(plan.apt.build).toEqual(['git']);
+  });
+
+  test('torch without its CPU index is advised of, and with it is not', () => {
+    expect(planOf({ ...needs('torch'), 'main.py': '' }).warnings[0]).toStartWith('torch comes with several gigabytes');
+    const index = '--extra-index-url https://download.pytorch.org/whl/cpu';
+    expect(planOf({ ...needs(index, 'torch'), 'main.py': '' }).warnings).toEqual([]);
+  });
+
+  test('a list that pip wrote on Windows works here', () => {
+    const text = 'flask==3.0.0\r\npywin32==306\r\ngunicorn\r\n';
+    const plan = planOf({ 'app.py': FLASK, 'requirements.txt': `\uFFFD\uFFFD${text.split('').join('\0')}\0` });
+    expect(plan.framework).toBe('Flask');
+    expect(fileOf(plan, 'berth/requirements.berth.txt')).toBe('flask==3.0.0\ngunicorn\n');
+    expect(plan.warnings[0]).toBe('WARNING: requirements.txt:2 is left out: pywin32 exists for Windows only');
+  });
+});
