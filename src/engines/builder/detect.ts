@@ -22,7 +22,7 @@ export const planBuild = (tree: SourceTree, options: PlanOptions): Plan => {
   const overrides = readOverrides(repo, options.projectEnv, options.serviceName);
   const app = appFolder(repo, overrides);
   const notes: Notes = { decisions: [], warnings: [], versions: [] };
-  const provider = chooseProvider(app, overrides, notes);
+  const provider = chooseProvider(repo, app, overrides, notes);
   return provider.plan({ app, repo, overrides, procfile: readProcfile(app), notes, ...options });
 };
 
@@ -39,11 +39,11 @@ const appFolder = (repo: Dir, { root }: Overrides): Dir => {
   );
 };
 
-const chooseProvider = (app: Dir, overrides: Overrides, notes: Notes): Provider => {
+const chooseProvider = (repo: Dir, app: Dir, overrides: Overrides, notes: Notes): Provider => {
   if (overrides.provider !== undefined) return namedProvider(overrides.provider, notes);
   if (app.files().length === 0) throw noProvider(app);
   const found = PROVIDERS.flatMap((provider) => {
-    const strength = provider.detect(app);
+    const strength = provider.detect(app, repo);
     return strength === null ? [] : [{ provider, strength }];
   });
   const first = found.find(({ strength }) => strength === 'strong') ?? found[0];

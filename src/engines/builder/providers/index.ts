@@ -1,5 +1,5 @@
 import { dockerfile } from './dockerfile.ts';
-import { go } from './go.ts';
+import { go } from './go/index.ts';
 import { node } from './node/index.ts';
 import { python } from './python/index.ts';
 import type { Provider } from './provider.ts';

@@ -13,7 +13,7 @@ export interface Provider {
   /** What docs/builder.md says about it. */
   doc: { title: string; detects: string; notes: string };
   /** Whether the app is of this kind: `weak` when it may only hold tooling for an app of another kind. */
-  detect(app: Dir): 'strong' | 'weak' | null;
+  detect(app: Dir, repo: Dir): 'strong' | 'weak' | null;
   plan(context: PlanContext): Plan;
 }
 

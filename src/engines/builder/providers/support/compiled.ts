@@ -1,5 +1,5 @@
 import { APP_DIR, type Stage, type Step } from '../../plan.ts';
-import { aptSteps, userSteps } from '../provider.ts';
+import { aptSteps, noStartCommand, userSteps } from '../provider.ts';
 
 /** Where the compiled program of an app lies in its image. */
 export const BINARY = '/usr/local/bin/app';
@@ -28,3 +28,11 @@ export const compiledOutputs = (ownBuild: boolean, assets: Step[]): Step[] =>
   ownBuild
     ? [{ kind: 'copy', from: 'build', sources: [`${APP_DIR}/`], target: './', owned: true }]
     : [{ kind: 'copy', from: 'build', sources: ['/out/app'], target: BINARY }, ...assets];
+
+/** Nobody knows what a build command of the user's own leaves. */
+export const ownBuildNeedsStart = (what: string): Error =>
+  noStartCommand(
+    `${what} with a build command of its own`,
+    '[build] start',
+    'set start to the program that the build command leaves',
+  );

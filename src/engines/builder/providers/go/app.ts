@@ -1,0 +1,76 @@
+import { posix } from 'node:path';
+import { safePath } from '../../dockerfile-text.ts';
+import type { Dir } from '../../source-tree.ts';
+import type { PlanContext } from '../provider.ts';
+import { type BuiltProgram, builtPrograms, placesOf } from '../support/programs.ts';
+import type { Cgo } from './cgo.ts';
+import type { GoLayout } from './layout.ts';
+import type { ModuleSource } from './modules.ts';
+import { type MainPackage, chooseMain, mainPackages } from './packages.ts';
+
+/** Everything that is known about a Go app before its image is laid out. */
+export interface GoApp {
+  layout: GoLayout;
+  version: string;
+  modules: ModuleSource;
+  cgo: Cgo;
+  /** Null when the user builds with a command of their own. */
+  programs: GoPrograms | null;
+  /** Where the build runs: the folder of the module, or the app's for a build command of its own. */
+  home: Dir;
+}
+
+export interface GoPrograms {
+  main: MainPackage;
+  /** The one that is started first, then those that other commands name. */
+  built: (BuiltProgram & { package: MainPackage })[];
+}
+
+/** The programs to build: the app's own, and those that its start or release command names. */
+export const programsOf = (context: PlanContext, layout: GoLayout, start: string[], release: string[]): GoPrograms => {
+  const mains = mainPackages(context.app, layout);
+  const names = mains.map(({ name }) => name);
+  const main = chooseMain(
+    context,
+    layout,
+    mains,
+    placesOf([start], names).map(({ name }) => name),
+  );
+  const named = placesOf([start, release], names);
+  const built = builtPrograms(main.name, named).map((program) => ({
+    ...program,
+    package: mains.find(({ name }) => name === program.output) ?? main,
+  }));
+  return { main, built: built.map((program, index) => (index === 0 ? { ...program, package: main } : program)) };
+};
+
+/** The commands that leave every program in /out. */
+export const buildCommands = ({ layout, modules, cgo, programs }: GoApp, env: Record<string, string>): string[] => {
+  if (programs === null) return [];
+  // A tag on the command line would hide those of GOFLAGS.
+  const tags = /-tags\b/.test(env['GOFLAGS'] ?? '') ? '' : ' -tags timetzdata';
+  const flags = `-trimpath${modules.flag}${tags} -ldflags "-s -w"`;
+  // Without a module Go would not build: one is made up for lone files.
+  const init = layout.module === null && layout.work === null ? ['go mod init app', 'go mod tidy'] : [];
+  const builds = programs.built.map(
+    (program) =>
+      `CGO_ENABLED=${cgo.on ? 1 : 0} go build ${flags} -o /out/${safePath(program.output)} ${packagePath(programs.main, program.package)}`,
+  );
+  return [...init, ...builds];
+};
+
+/** A package as `go build` names it from the folder of the main program's module. */
+const packagePath = (main: MainPackage, { module, folder }: MainPackage): string => {
+  const path = posix.join(
+    posix.relative(
+      module.path === main.module.path ? '' : main.module.path,
+      module.path === main.module.path ? '' : module.path,
+    ),
+    folder,
+  );
+  if (path === '.' || path === '') return '.';
+  return path.startsWith('../') ? `../${relativePath(path.slice(3))}` : `./${safePath(path)}`;
+};
+
+const relativePath = (path: string): string =>
+  path.startsWith('../') ? `../${relativePath(path.slice(3))}` : safePath(path);
