@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { renderCaddyConfig } from '#engines/builder/static/caddy';
 import { parseHeaders } from '#engines/builder/static/headers';
 import { parseRedirects, pathExpression } from '#engines/builder/static/redirects';
-import { dockerfileOf, planOf } from './support.ts';
+import { dockerfileOf, fileOf, planOf } from './support.ts';
 
 interface Config {
   apps: {
@@ -187,6 +187,69 @@ test('warnings about _redirects reach the plan', () => {
   ]);
 });
 
-test('a Staticfile names the folder', () => {
-  expect(planOf({ Staticfile: 'root: ./site/\n', 'site/index.html': '' }).staticRoot).toBe('site');
+describe('a Staticfile', () => {
+  test.each([
+    ['root: ./site/\n', 'site'],
+    ['# ours\nroot: "dist" # built\n', 'dist'],
+    ['root: .\n', ''],
+    ['', ''],
+  ])('%j names the folder', (text, root) => {
+    const files = { Staticfile: text, 'index.html': '', 'site/index.html': '', 'dist/index.html': '' };
+    expect(planOf(files).staticRoot).toBe(root);
+  });
+
+  test('pushstate gives unknown paths the first page, unless berth.toml says otherwise', () => {
+    const files = { Staticfile: 'pushstate: enabled\n', 'index.html': '' };
+    const pages = (more = {}): boolean =>
+      fileOf(planOf({ ...files, ...more }), 'berth/caddy.json').includes('"/index.html"');
+    expect([pages(), pages({ 'berth.toml': '[build]\nspa = false\n' })]).toEqual([true, false]);
+  });
+
+  test('what it asks for and does not get is warned of', () => {
+    expect(
+      planOf({ Staticfile: 'root: site\ndirectory: visible\nnonsense\n', 'site/index.html': '' }).warnings,
+    ).toEqual([
+      'Staticfile:2 is left out: directory is not supported (known: root, pushstate)',
+      'Staticfile:3 is left out: it is no "key: value" (known: root, pushstate)',
+    ]);
+  });
+});
+
+describe('overrides', () => {
+  test('a build command runs on Debian, and its folder is served', () => {
+    const text = dockerfileOf({
+      'index.html': '',
+      'berth.toml': '[build]\nbuild = "make site"\noutput = "out"\nbuild_apt = ["make"]\n',
+    });
+    expect(text).toContain('install -y -qq --no-install-recommends make\nWORKDIR /app\nCOPY source/ ./\nRUN');
+    expect(text).toContain('. /run/berth/env && set +a && make site\n');
+    expect(text).toContain('COPY --from=build --chown=1000:1000 /app/out/ /srv/\n');
+  });
+
+  test.each([
+    ['berth.toml', { 'berth.toml': '[build]\nstart = "busybox httpd -f"\n' }],
+    ['a Procfile', { Procfile: 'web: busybox httpd -f\n' }],
+  ])('a start command in %s serves the files instead', (_title, files) => {
+    const plan = planOf({ 'index.html': '', ...files });
+    expect({ provider: plan.provider, start: plan.start }).toEqual({
+      provider: 'shell',
+      start: ['busybox', 'httpd', '-f'],
+    });
+  });
+});
+
+describe('start.sh', () => {
+  test.each([
+    ['#!/bin/sh\n', ['/bin/sh', 'start.sh']],
+    ['echo hi\n', ['/bin/sh', 'start.sh']],
+    ['#!/usr/bin/env bash\n', ['/bin/bash', 'start.sh']],
+    ['#!/bin/bash -eu\n', ['/bin/bash', '-eu', 'start.sh']],
+    ['#!/usr/bin/env -S python3 -u\n', ['python3', '-u', 'start.sh']],
+  ])('%j', (text, start) => {
+    expect(planOf({ 'start.sh': text }).start).toEqual(start);
+  });
+
+  test('a stop signal reaches what the script has started', () => {
+    expect(dockerfileOf({ 'start.sh': '' })).toContain('TINI_KILL_PROCESS_GROUP=1');
+  });
 });

@@ -33,7 +33,8 @@ function planShell(context: PlanContext): Plan {
   if (start === undefined) throw noStartCommand('a Procfile', 'a web process in it', 'add a line "web: <command>"');
   const apt = [...new Set([...plan.apt.build, ...plan.apt.run])].sort();
   const build = [...(overrides.install ?? []), ...(overrides.build ?? [])];
-  const runtime = runtimeOf(BASE, 'app', {});
+  // Scripts seldom exec what they start: docker's init then tells the whole group to stop, not the shell alone.
+  const runtime = runtimeOf(BASE, 'app', { TINI_KILL_PROCESS_GROUP: '1' });
   notes.decisions.push(`shell: the source on ${BASE}, started with ${start.join(' ')}`);
   return {
     ...plan,
@@ -61,5 +62,9 @@ function planShell(context: PlanContext): Plan {
 }
 
 /** Uploads may lose the executable bit: the interpreter of the first line is named. */
-const scriptStart = (text: string): string[] =>
-  /^#!.*\bbash\b/.test(text) ? ['/bin/bash', 'start.sh'] : ['/bin/sh', 'start.sh'];
+const scriptStart = (text: string): string[] => {
+  const line = /^#!\s*(?:\/usr\/bin\/env\s+(?:-S\s+)?)?(\S.*)/.exec(text)?.[1] ?? '/bin/sh';
+  const [program = '/bin/sh', ...flags] = line.trim().split(/\s+/);
+  // /bin/sh is dash: what was written for another shell gets that one.
+  return [program === 'bash' ? '/bin/bash' : program === 'sh' ? '/bin/sh' : program, ...flags, 'start.sh'];
+};

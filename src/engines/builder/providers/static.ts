@@ -1,9 +1,11 @@
 import type { Dir } from '../source-tree.ts';
-import type { Plan, Step } from '../plan.ts';
+import { APP_DIR, type Plan, type Stage, type Step } from '../plan.ts';
 import { safePath } from '../dockerfile-text.ts';
 import { SITE_BASE, SITE_DIR, SITE_START, SITE_USER, siteFiles, siteStages } from '../static/site.ts';
 import { siteRules } from '../static/rules.ts';
-import { type PlanContext, type Provider, emptyPlan, runtimeOf } from './provider.ts';
+import { readStaticfile } from '../static/staticfile.ts';
+import { type PlanContext, type Provider, aptSteps, emptyPlan, runtimeOf } from './provider.ts';
+import { shell } from './shell.ts';
 import { sourceOf } from './support/source.ts';
 
 const FOLDERS = ['public', 'dist', 'build', '_site', 'www', 'site'];
@@ -16,37 +18,61 @@ export const staticSite: Provider = {
     title: 'Static site',
     detects: '`index.html`, `Staticfile`, or one of these in `public/`, `dist/`, `build/`, `_site/`, `www/`, `site/`',
     notes:
-      'served by Caddy: pretty URLs, `404.html`, hashed assets `immutable`, everything else `no-cache`, gzip and zstd, dot files hidden, `_redirects` and `_headers` respected',
+      'served by Caddy: pretty URLs, `404.html`, hashed assets `immutable`, everything else `no-cache`, gzip and zstd, dot files hidden, `_redirects` and `_headers` respected; `root` and `pushstate` of a Staticfile',
   },
   detect: (app) => (rootOf(app) === undefined ? null : 'strong'),
   plan: planSite,
 };
 
 const rootOf = (app: Dir): string | undefined => {
-  const named = /^\s*root:\s*(\S+)\s*$/m.exec(app.read('Staticfile') ?? '')?.[1];
-  if (named !== undefined) return named.replace(/^\.\/|\/+$/g, '');
+  const { root } = readStaticfile(app);
+  if (root !== undefined) return root;
   if (app.has('index.html') || app.has('Staticfile')) return '';
   return FOLDERS.find((folder) => app.has(`${folder}/index.html`));
 };
 
 function planSite(context: PlanContext): Plan {
-  const { app, overrides, notes } = context;
+  const { app, overrides, procfile, notes } = context;
+  // Whoever names a start command has a server of their own for these files.
+  if (overrides.start !== undefined || procfile['web'] !== undefined) return shell.plan(context);
   const plan = emptyPlan(context, 'static');
+  const staticfile = readStaticfile(app);
   const folder = (overrides.output ?? rootOf(app) ?? '').replace(/^\.?\/|\/+$/g, '');
-  const from = safePath(sourceOf(app, folder));
   const site = folder === '' ? app : app.dir(folder);
-  notes.decisions.push(
-    `static site: ${folder === '' ? 'the whole source' : `the folder ${folder}`} is served by Caddy`,
-  );
-  const copy: Step = { kind: 'copy', sources: [`${from}/`], target: `${SITE_DIR}/`, owned: true };
+  const build = [...(overrides.install ?? []), ...(overrides.build ?? [])];
+  const what = folder === '' ? 'the whole source' : `the folder ${folder}`;
+  notes.decisions.push(`static site: ${what} is served by Caddy`);
+  notes.warnings.push(...staticfile.warnings);
   const rules = siteRules(site, notes.warnings);
   const runtime = runtimeOf(SITE_BASE, SITE_USER, {});
+  const copy: Step =
+    build.length === 0
+      ? { kind: 'copy', sources: [`${safePath(sourceOf(app, folder))}/`], target: `${SITE_DIR}/`, owned: true }
+      : { kind: 'copy', from: 'build', sources: [`${builtFolder(folder)}/`], target: `${SITE_DIR}/`, owned: true };
+  const stages = build.length === 0 ? [] : [buildStage(app, build, plan.apt.build)];
+  const spa = overrides.spa ?? staticfile.spa;
   return {
     ...plan,
+    build,
+    apt: { build: build.length === 0 ? [] : plan.apt.build, run: [] },
     staticRoot: folder,
     start: SITE_START,
     runtime,
-    stages: siteStages(copy, runtime.env),
-    files: siteFiles({ fallback: overrides.spa === true ? 'index.html' : null, ...rules }),
+    stages: [...stages, ...siteStages(copy, runtime.env)],
+    files: siteFiles({ fallback: spa ? 'index.html' : null, ...rules }),
   };
 }
+
+const builtFolder = (folder: string): string => (folder === '' ? APP_DIR : `${APP_DIR}/${safePath(folder)}`);
+
+/** A build command of the user's own: on Debian, with the packages that berth.toml names. */
+const buildStage = (app: Dir, build: string[], apt: string[]): Stage => ({
+  name: 'build',
+  from: SITE_BASE,
+  steps: [
+    ...aptSteps(apt),
+    { kind: 'workdir', path: APP_DIR },
+    { kind: 'copy', sources: [`${safePath(sourceOf(app))}/`], target: './' },
+    ...build.map((command): Step => ({ kind: 'run', command, env: 'build' })),
+  ],
+});
