@@ -19,6 +19,7 @@ export const TOOLS = {
   deno: tool('deno', 'Deno', '2', ['2']),
   dotnet: tool('dotnet', '.NET', '10.0', ['11.0', '10.0', '9.0', '8.0', '7.0', '6.0', '5.0', '3.1']),
   gcc: tool('gcc', 'GCC', '14', ['14', '13', '12']),
+  java: tool('java', 'Java', '21', ['26', '25', '21', '17', '11', '8']),
 } as const satisfies Record<string, Tool>;
 
 export interface VersionRequest {

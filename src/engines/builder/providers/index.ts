@@ -1,5 +1,6 @@
 import { dockerfile } from './dockerfile.ts';
 import { go } from './go/index.ts';
+import { jvm } from './jvm/index.ts';
 import { node } from './node/index.ts';
 import { python } from './python/index.ts';
 import type { Provider } from './provider.ts';
@@ -8,4 +9,4 @@ import { shell } from './shell.ts';
 import { staticSite } from './static.ts';
 
 /** Every provider, in the order in which they are asked. */
-export const PROVIDERS: readonly Provider[] = [dockerfile, node, python, go, rust, staticSite, shell];
+export const PROVIDERS: readonly Provider[] = [dockerfile, jvm, node, python, go, rust, staticSite, shell];

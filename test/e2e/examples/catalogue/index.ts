@@ -1,5 +1,6 @@
 import { dockerfileExamples } from './dockerfile.ts';
 import { goExamples } from './go.ts';
+import { javaExamples } from './java.ts';
 import { nodeExamples } from './node.ts';
 import { pythonExamples } from './python.ts';
 import { rustExamples } from './rust.ts';
@@ -10,6 +11,7 @@ import type { Example } from '#test/support/examples.ts';
 export const CATALOGUE: Record<string, Example[]> = {
   dockerfile: dockerfileExamples,
   go: goExamples,
+  java: javaExamples,
   node: nodeExamples,
   python: pythonExamples,
   rust: rustExamples,
