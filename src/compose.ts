@@ -74,7 +74,8 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     onEngineBack: () => maintenance?.hurry(),
     onReady: () => {
       runner.resume();
-      const parts = { recovery: deploy.recovery, collector: deploy.collector, ensurePlatform: platform.ensure };
+      const { recovery, collector, caches } = deploy;
+      const parts = { recovery, collector, caches, ensurePlatform: platform.ensure };
       maintenance = startMaintenance({ ...deployDeps, newId, queue: api.operations, ...parts });
     },
   });

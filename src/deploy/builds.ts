@@ -5,6 +5,7 @@ import { BerthError, messageOf } from '#kernel/errors';
 import { maskLine } from '#kernel/mask';
 import { STOPPING, type Run } from '#modules/operations';
 import type { ServiceRow } from '#modules/services';
+import type { BuildCaches } from './build-caches.ts';
 import type { DeployDeps } from './deps.ts';
 import { maskError } from './outcomes.ts';
 import type { Semaphore } from './semaphore.ts';
@@ -37,7 +38,7 @@ export interface Builds {
   cleanUp(run: Run): Promise<void>;
 }
 
-export const createBuilds = (deps: DeployDeps, slots: Semaphore): Builds => {
+export const createBuilds = (deps: DeployDeps, slots: Semaphore, caches: BuildCaches): Builds => {
   const { config, services } = deps;
 
   const workDirOf = (run: Run): string => join(config.dataDir, 'builds', run.id);
@@ -60,7 +61,7 @@ export const createBuilds = (deps: DeployDeps, slots: Semaphore): Builds => {
         tag: tagOf(run),
         labels: { [LABEL.instance]: deps.instance, [LABEL.project]: service.project, [LABEL.service]: service.name },
         env,
-        cacheScope: `${deps.instance}-${service.project}-${service.name}`,
+        cacheScope: caches.scope(service.project, service.name),
         noCache,
         signal,
         onLog,
@@ -93,12 +94,14 @@ export const createBuilds = (deps: DeployDeps, slots: Semaphore): Builds => {
       if (!existsSync(inputOf(run).archive)) throw uploadGone();
       if (slots.free() === 0) run.log('berth', 'waiting for a build slot');
       const release = await slots.acquire(run.signal);
+      const ended = caches.begin(service.project, service.name);
       try {
         run.phase('building', 'unpacking the source and planning the build');
         await rm(workDirOf(run), { recursive: true, force: true });
         await mkdir(workDirOf(run), { recursive: true, mode: 0o700 });
         return await withinTime(run, (signal) => planAndBuild(run, service, signal));
       } finally {
+        ended();
         release();
       }
     },

@@ -1,5 +1,6 @@
 import type { ReleaseRow } from '#modules/releases';
 import type { ServiceRow } from '#modules/services';
+import type { BuildCaches } from './build-caches.ts';
 import type { DeployDeps } from './deps.ts';
 
 /** Releases of a service that are kept, the live one and its predecessor among them. */
@@ -21,11 +22,11 @@ export const surplusReleases = (
 export interface Collector {
   /** Removes a service's surplus releases from the registry, the engine and the state. */
   service(project: string, name: string): Promise<void>;
-  /** Frees registry blobs and the oldest build cache. */
+  /** Frees registry blobs and the build cache that exceeds its bounds. */
   disk(): Promise<void>;
 }
 
-export const createCollector = (deps: DeployDeps): Collector => ({
+export const createCollector = (deps: DeployDeps, caches: BuildCaches): Collector => ({
   service: async (project, name) => {
     const service = deps.services.get(project, name);
     if (service === undefined) return;
@@ -43,6 +44,6 @@ export const createCollector = (deps: DeployDeps): Collector => ({
   },
   disk: async () => {
     await deps.registry.collectGarbage();
-    await deps.builder.trimCache(deps.config.buildCacheBytes);
+    await caches.trim();
   },
 });

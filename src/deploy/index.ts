@@ -1,5 +1,6 @@
 import { createAddresses } from './addresses.ts';
 import { createAdjust } from './adjust.ts';
+import { createBuildCaches, type BuildCaches } from './build-caches.ts';
 import { createBuilds } from './builds.ts';
 import { createCollector, type Collector } from './collect.ts';
 import type { DeployDeps } from './deps.ts';
@@ -29,6 +30,7 @@ export interface DeployEngine {
   collector: Collector;
   watcher: Watcher;
   buildSlots: Semaphore;
+  caches: BuildCaches;
 }
 
 export const createDeployEngine = (deps: DeployDeps, slotCount: number): DeployEngine => {
@@ -37,21 +39,23 @@ export const createDeployEngine = (deps: DeployDeps, slotCount: number): DeployE
   const replicas = createReplicas(deps, addresses, networks);
   const rollout = createRollout(deps, replicas);
   const slots = createSemaphore(slotCount);
-  const collector = createCollector(deps);
+  const caches = createBuildCaches(deps);
+  const collector = createCollector(deps, caches);
   return {
     buildSlots: slots,
+    caches,
     collector,
     recovery: createRecovery(deps, replicas),
     watcher: createWatcher(deps),
     aftermath: createAftermath(deps, collector),
     execute: createDispatch({
       pipeline: createPipeline(deps, {
-        builds: createBuilds(deps, slots),
+        builds: createBuilds(deps, slots, caches),
         releaseCommand: createReleaseCommand(deps, addresses, networks),
         rollout,
       }),
       adjust: createAdjust(deps, rollout),
-      teardown: createTeardown(deps, replicas),
+      teardown: createTeardown(deps, replicas, caches),
     }),
   };
 };

@@ -3,6 +3,7 @@ import { messageOf } from '#kernel/errors';
 import { systemCtx } from '#kernel/ctx';
 import type { NewId } from '#kernel/ids';
 import type { Operations } from '#modules/operations';
+import type { BuildCaches } from './build-caches.ts';
 import type { Collector } from './collect.ts';
 import type { DeployDeps } from './deps.ts';
 import type { Recovery } from './recover.ts';
@@ -12,6 +13,7 @@ export interface MaintenanceDeps extends DeployDeps {
   queue: Pick<Operations, 'enqueue' | 'busy'>;
   recovery: Recovery;
   collector: Collector;
+  caches: BuildCaches;
   /** Puts the firewall rules and the platform's containers back when someone removed them. */
   ensurePlatform: () => Promise<void>;
 }
@@ -66,6 +68,7 @@ export const startMaintenance = (deps: MaintenanceDeps): Maintenance => {
       await deps.clock.sleep(HEAL_EVERY_MS, AbortSignal.any([stopping.signal, pause.signal]));
     }
   })();
+  const counting = deps.caches.run(stopping.signal);
   const disk = new Cron(DISK_SCHEDULE, { timezone: 'UTC', protect: true }, () =>
     guarded('free disk', deps.collector.disk),
   );
@@ -78,7 +81,7 @@ export const startMaintenance = (deps: MaintenanceDeps): Maintenance => {
     stop: async () => {
       stopping.abort();
       disk.stop();
-      await loop;
+      await Promise.all([loop, counting]);
     },
   };
 };

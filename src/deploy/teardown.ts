@@ -1,4 +1,5 @@
 import type { Outcome, Run } from '#modules/operations';
+import type { BuildCaches } from './build-caches.ts';
 import type { DeployDeps } from './deps.ts';
 import type { Replicas } from './replicas.ts';
 
@@ -8,10 +9,11 @@ export interface Teardown {
   project(run: Run): Promise<Outcome>;
 }
 
-export const createTeardown = (deps: DeployDeps, replicas: Replicas): Teardown => {
+export const createTeardown = (deps: DeployDeps, replicas: Replicas, caches: BuildCaches): Teardown => {
   const { services, releases, projects } = deps;
 
-  const removeService = async (run: Run, project: string, name: string): Promise<void> => {
+  /** All that a service has but its row, and its share of the build cache. */
+  const dismantle = async (run: Run, project: string, name: string): Promise<void> => {
     const service = services.get(project, name);
     if (service === undefined) return;
     run.log('berth', `service ${name}: taking the route down, then its replicas`);
@@ -23,20 +25,28 @@ export const createTeardown = (deps: DeployDeps, replicas: Replicas): Teardown =
     }
     await deps.registry.removeRepository(`${project}/${name}`);
     await deps.logs.remove(project, name);
-    services.remove(project, name);
+  };
+
+  /** The rows go last: they say whose the cache is. */
+  const removeServices = async (run: Run, project: string, names: readonly string[]): Promise<void> => {
+    for (const name of names) await dismantle(run, project, name);
+    if (names.length > 0) await caches.drop(project, names);
+    for (const name of names) services.remove(project, name);
   };
 
   return {
     service: async (run) => {
       run.phase('rolling_out', `deleting service ${run.service}`);
-      await removeService(run, run.project, run.service);
+      const there = services.get(run.project, run.service) !== undefined;
+      await removeServices(run, run.project, there ? [run.service] : []);
       return { phase: 'healthy', error: null, result: { deleted: true } };
     },
     project: async (run) => {
       const project = projects.get(run.project);
       if (project === undefined) return { phase: 'healthy', error: null, result: { deleted: true } };
       run.phase('rolling_out', `deleting project ${run.project}`);
-      for (const service of services.list(run.project)) await removeService(run, run.project, service.name);
+      const names = services.list(run.project).map(({ name }) => name);
+      await removeServices(run, run.project, names);
       await deps.runtime.removeNetwork(project.network);
       deps.db
         .transaction(() => {

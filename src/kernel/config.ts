@@ -41,8 +41,10 @@ export interface Config {
   buildMemoryMb: number;
   /** Largest upload in bytes. */
   maxUploadBytes: number;
-  /** Bytes of build cache to keep. */
+  /** Bytes of build cache to keep, of all services together. */
   buildCacheBytes: number;
+  /** Bytes of build cache that one service may keep. */
+  buildCacheBytesPerService: number;
   /** Whether the server puts the base images that it has into its registry ahead of the first deploy. */
   seedBaseImages: boolean;
   /** Stored log bytes a service may use. */
@@ -91,6 +93,7 @@ export const DEFAULT_CONFIG: Config = {
   buildMemoryMb: 0,
   maxUploadBytes: 512 * MIB,
   buildCacheBytes: 10 * GIB,
+  buildCacheBytesPerService: 4 * GIB,
   seedBaseImages: true,
   logBytesPerService: 50 * MIB,
   quotaServices: 20,

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite';
 import { copyFileSync, existsSync } from 'node:fs';
 import { BerthError } from './errors.ts';
 import initial from './migrations/001-initial.sql' with { type: 'text' };
+import buildCaches from './migrations/002-build-caches.sql' with { type: 'text' };
 
 export interface Migration {
   version: number;
@@ -9,7 +10,10 @@ export interface Migration {
 }
 
 /** Forward only. A migration that has shipped is never edited. */
-export const MIGRATIONS: readonly Migration[] = [{ version: 1, sql: initial }];
+export const MIGRATIONS: readonly Migration[] = [
+  { version: 1, sql: initial },
+  { version: 2, sql: buildCaches },
+];
 
 /** The first SQLite release without the WAL-reset bug with several connections. */
 const OLDEST_SQLITE = [3, 51, 3] as const;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { BerthError } from '#kernel/errors';
 import { packContext } from '#engines/source/context';
-import type { BuildLogLine, BuildRequest, BuiltImage, ImageBuilder } from '#engines/builder/port';
+import type { BuildLogLine, BuildRequest, BuiltImage, CacheRecord, ImageBuilder } from '#engines/builder/port';
 
 export interface BuilderHarness {
   builder: ImageBuilder;
@@ -42,6 +42,7 @@ export const buildWith = async (
     tag: `${harness.prefix}/app:1`,
     buildArgs: {},
     labels: { 'berth.test': harness.prefix },
+    cacheScope: harness.prefix,
     noCache: false,
     signal: new AbortController().signal,
     onLog: (line) => lines.push(line),
@@ -164,6 +165,73 @@ export const builderContract = (name: string, boot: () => Promise<BuilderHarness
       expect(error.kind).toBe('INVALID_INPUT');
     });
 
+    test('the cache has what a build left, with the time at which it was used last', async () => {
+      const word = unique();
+      const begun = Date.now();
+      await buildWith(harness, { steps: [`RUN echo ${word}`] });
+      const [record, ...others] = await recordsOf(harness, word);
+      expect(others).toEqual([]);
+      expect(record).toMatchObject({ mount: false, bytes: expect.any(Number), parents: expect.any(Array) });
+      expect(record?.lastUsedAt).toBeGreaterThanOrEqual(begun);
+      const again = Date.now();
+      await buildWith(harness, { steps: [`RUN echo ${word}`] });
+      const later = async (): Promise<boolean> => ((await recordsOf(harness, word))[0]?.lastUsedAt ?? 0) >= again;
+      await until(later);
+      expect((await recordsOf(harness, word)).map(({ id }) => id)).toEqual([record?.id ?? '']);
+    });
+
+    test('cache mounts are records too, one for each scope', async () => {
+      const word = unique();
+      const steps = [`RUN --mount=type=cache,target=/${word} echo ${word}`];
+      for (const scope of ['a', 'b', 'a']) {
+        await buildWith(harness, { steps, request: { cacheScope: `${harness.prefix}-${scope}`, noCache: true } });
+      }
+      expect((await recordsOf(harness, word)).filter(({ mount }) => mount)).toHaveLength(2);
+    });
+
+    test('what is dropped of the cache is built anew, and only that', async () => {
+      const [base, top] = [unique(), unique()];
+      const steps = [`RUN echo ${base}`, `RUN echo ${top}`];
+      await buildWith(harness, { steps });
+      const dropped = await recordsOf(harness, top);
+      expect(dropped).toHaveLength(1);
+      await until(async () => {
+        await harness.builder.dropCache([...dropped.map(({ id }) => id), 'nothing0here']);
+        return (await recordsOf(harness, top)).length === 0;
+      });
+      expect(await recordsOf(harness, base)).toHaveLength(1);
+      const { lines } = await buildWith(harness, { steps });
+      expect(lines.map(({ line }) => line).filter((line) => [base, top].includes(line))).toEqual([top]);
+    });
+
+    test('what something else is built on stays, unless both are dropped', async () => {
+      const [base, top] = [unique(), unique()];
+      await buildWith(harness, { steps: [`RUN echo ${base}`, `RUN echo ${top}`] });
+      const ids = (records: CacheRecord[]): string[] => records.map(({ id }) => id);
+      const lower = await recordsOf(harness, base);
+      await harness.builder.dropCache(ids(lower));
+      expect(ids(await recordsOf(harness, base))).toEqual(ids(lower));
+      await until(async () => {
+        await harness.builder.dropCache(ids([...lower, ...(await recordsOf(harness, top))]));
+        return (await recordsOf(harness, base)).length === 0;
+      });
+      expect(await recordsOf(harness, top)).toEqual([]);
+    });
+
+    test('a build whose cache is dropped all the while ends well', async () => {
+      const steps = Array.from({ length: 6 }, () => `RUN echo ${unique()}; sleep 0.3`);
+      const over = { yet: false };
+      const building = buildWith(harness, { steps }).finally(() => (over.yet = true));
+      while (!over.yet) {
+        const ids = (await harness.builder.cacheRecords())
+          .filter(({ description }) => steps.some((step) => description.includes(step.slice(4))))
+          .map(({ id }) => id);
+        await harness.builder.dropCache(ids);
+        await Bun.sleep(20);
+      }
+      expect((await building).image.imageId).toStartWith('sha256:');
+    });
+
     test('the size of the cache is told, and trimming to nothing leaves less or the same', async () => {
       await buildWith(harness, { steps: [`RUN echo ${unique()}`] });
       const before = await harness.builder.cacheBytes();
@@ -173,6 +241,10 @@ export const builderContract = (name: string, boot: () => Promise<BuilderHarness
     });
   });
 };
+
+/** What the cache has of steps with this word. */
+const recordsOf = async ({ builder }: BuilderHarness, word: string): Promise<CacheRecord[]> =>
+  (await builder.cacheRecords()).filter(({ description }) => description.includes(word));
 
 export const until = async (condition: () => Promise<boolean>): Promise<void> => {
   const end = performance.now() + 20_000;

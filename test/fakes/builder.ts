@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { extract } from 'tar-stream';
 import { BerthError, invalidInput } from '#kernel/errors';
-import type { BuildRequest, BuiltImage, ImageBuilder } from '#engines/builder/port';
+import type { BuildRequest, BuiltImage, CacheRecord, ImageBuilder } from '#engines/builder/port';
 
 export interface FakeBuilder extends ImageBuilder {
   /** The requests so far, with the files of their contexts. */
@@ -14,7 +14,8 @@ export interface FakeBuilder extends ImageBuilder {
   /** Commands that run right now. */
   running: Set<string>;
   images: Map<string, FakeBuild>;
-  setCacheBytes(bytes: number): void;
+  /** The cache, which tests may change. */
+  records: Map<string, CacheRecord>;
 }
 
 export interface FakeBuild extends Omit<BuildRequest, 'context'> {
@@ -22,14 +23,19 @@ export interface FakeBuild extends Omit<BuildRequest, 'context'> {
   imageId: string;
 }
 
-/** A builder in memory: it reads the context, and knows of a Dockerfile just `RUN` with `echo`, `sleep` and `exit`. */
-export const createFakeBuilder = (): FakeBuilder => {
-  const state: State = { cached: new Set(), running: new Set() };
+/** What every record of the fake weighs. */
+const RECORD_BYTES = 1000;
+
+/**
+ * A builder in memory: it reads the context, and knows of a Dockerfile just `RUN` with `echo`, `sleep` and `exit`. Every
+ * command leaves a layer in its cache, and every mount of a cache that is named in it a mount.
+ */
+export const createFakeBuilder = (now: () => number = Date.now): FakeBuilder => {
+  const state: State = { records: new Map(), running: new Set(), now };
   const builds: FakeBuild[] = [];
   const images = new Map<string, FakeBuild>();
   let failure: BerthError | undefined;
   let hold: Promise<void> | undefined;
-  let cacheBytes = 0;
 
   const build = async ({ context, ...request }: BuildRequest): Promise<BuiltImage> => {
     request.signal.throwIfAborted();
@@ -44,37 +50,58 @@ export const createFakeBuilder = (): FakeBuilder => {
     if (held !== undefined) await orAbort(held, request.signal);
     if (planned !== undefined) throw planned;
     const text = files.get(request.dockerfile) ?? '';
-    for (const command of commandsOf(text)) await runCommand(command, request, state);
+    let parents: string[] = [];
+    for (const command of commandsOf(text)) parents = [await runCommand({ command, parents }, request, state)];
     const imageId = `sha256:${createHash('sha256')
       .update(JSON.stringify([...files]))
       .digest('hex')}`;
     const made: FakeBuild = { ...request, files, imageId };
     builds.push(made);
     images.set(request.tag, made);
-    cacheBytes += 1000;
     return { imageId, sizeBytes: 1_000_000 };
   };
 
   return {
     build,
-    cacheBytes: () => Promise.resolve(cacheBytes),
-    trimCache: (keepBytes) => {
-      cacheBytes = Math.min(cacheBytes, keepBytes);
-      return Promise.resolve();
+    cacheBytes: async () => state.records.size * RECORD_BYTES,
+    cacheRecords: async () => [...state.records.values()].map((record) => ({ ...record })),
+    dropCache: async (ids) => {
+      for (const id of ids) dropRecord(state, id, new Set(ids));
+    },
+    trimCache: async (keepBytes) => {
+      const oldestFirst = [...state.records.values()].sort((a, b) => a.lastUsedAt - b.lastUsedAt);
+      while (oldestFirst.length * RECORD_BYTES > keepBytes) state.records.delete(oldestFirst.shift()?.id ?? '');
     },
     builds,
     images,
+    records: state.records,
     running: state.running,
     failNext: (error) => void (failure = error),
     holdNext: (until) => void (hold = until),
-    setCacheBytes: (bytes) => void (cacheBytes = bytes),
   };
 };
 
 interface State {
-  cached: Set<string>;
+  records: Map<string, CacheRecord>;
   running: Set<string>;
+  now: () => number;
 }
+
+/** As the engine does: what others are built on stays, unless they go too. */
+const dropRecord = (state: State, id: string, going: Set<string>): void => {
+  const holds = [...state.records.values()].some((other) => other.parents.includes(id) && !going.has(other.id));
+  if (!holds && state.records.get(id)?.inUse !== true) state.records.delete(id);
+};
+
+const idOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 25);
+
+/** Notes that a build used a layer or a mount; makes it if need be. */
+const useRecord = (state: State, record: Pick<CacheRecord, 'id' | 'parents' | 'mount' | 'description'>): void => {
+  const known = state.records.get(record.id);
+  const { records } = state;
+  const fresh = { bytes: RECORD_BYTES, shared: false, inUse: false, scope: null };
+  records.set(record.id, { ...fresh, ...known, ...record, lastUsedAt: state.now() });
+};
 
 const readContext = async (context: Readable): Promise<Map<string, string>> => {
   const files = new Map<string, string>();
@@ -92,16 +119,25 @@ const readContext = async (context: Readable): Promise<Map<string, string>> => {
 const commandsOf = (dockerfile: string): string[] =>
   dockerfile.split('\n').flatMap((line) => /^RUN (.*)$/.exec(line)?.[1] ?? []);
 
+/** Resolves with the id of its layer. */
 const runCommand = async (
-  command: string,
-  { noCache, onLog, signal }: Omit<BuildRequest, 'context'>,
+  { command, parents }: { command: string; parents: string[] },
+  { noCache, cacheScope, onLog, signal }: Omit<BuildRequest, 'context'>,
   state: State,
-): Promise<void> => {
+): Promise<string> => {
   const step = `RUN ${command}`;
+  const target = /--mount=type=cache,target=(\S+)/.exec(command)?.[1];
+  const key = target === undefined ? command : `${cacheScope} ${command}`;
+  const layer = { id: idOf(`${parents.join()} ${key}`), parents, mount: false, description: step };
   onLog({ step, line: step });
-  if (state.cached.has(command) && !noCache) {
+  if (state.records.has(layer.id) && !noCache) {
     onLog({ step, line: 'CACHED' });
-    return;
+    useRecord(state, layer);
+    return layer.id;
+  }
+  if (target !== undefined) {
+    const description = `cached mount ${target} from ${step}`;
+    useRecord(state, { id: idOf(`${cacheScope} mount ${target}`), parents: [], mount: true, description });
   }
   const said: string[] = [];
   state.running.add(command);
@@ -117,7 +153,8 @@ const runCommand = async (
   } finally {
     state.running.delete(command);
   }
-  state.cached.add(command);
+  useRecord(state, layer);
+  return layer.id;
 };
 
 const failed = (step: string, code: number, said: string[]): BerthError => {

@@ -22,6 +22,7 @@ const ls = defineCommand({
         { title: 'STATUS', value: (row) => row.status },
         { title: 'REPLICAS', value: (row) => `${row.running_replicas}/${row.replicas}` },
         { title: 'RELEASE', value: (row) => row.live_release },
+        { title: 'CACHE', value: (row) => bytes(row.build_cache_bytes), align: 'right' },
         { title: 'URL', value: (row) => row.service_url, flexible: true },
       ],
       empty: 'no service yet: berth deploy',
@@ -80,6 +81,7 @@ const detailText = (detail: ServiceDetail, out: Out, now: number): string => {
     ['limits', `${detail.memory_mb} MB, ${detail.cpus} CPU each`],
     ['health', `${detail.health_path ?? 'port only'}, within ${detail.health_timeout_seconds} s`],
     ['drain', `${detail.drain_seconds} s`],
+    ['cache', `${bytes(detail.build_cache_bytes)} of builds`],
     ['protocol', detail.protocol],
   ];
   const lines = facts.map(([name, value]) => `  ${name.padEnd(9)} ${value}`);

@@ -1,6 +1,7 @@
 import type { ImageBuilder, BuiltImage } from '#engines/builder/port';
 import { contextFiles } from '#engines/builder/dockerfile';
 import { refuseForeignSyntax } from '#engines/builder/dockerfile-check';
+import { refuseRemoteAdds } from '#engines/builder/dockerfile-remote';
 import { packContext, sourceTime, type ContextOptions } from '#engines/source/context';
 import { readDockerignore } from '#engines/source/dockerignore';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ export interface BuildStepRequest {
   labels: Record<string, string>;
   /** What the build may see of the project's variables. */
   env: Record<string, string>;
-  /** Prefix of the names of cache mounts: caches belong to one service. */
+  /** Caches belong to one service. */
   cacheScope: string;
   noCache: boolean;
   signal: AbortSignal;
@@ -25,13 +26,15 @@ export interface BuildStepRequest {
 export const buildImage = async (request: BuildStepRequest): Promise<BuiltImage> => {
   const { source } = request;
   const own = source.plan.dockerfile;
-  const context = own === null ? generatedContext(request) : await ownContext(source, own.path);
+  const buildArgs = own === null ? {} : declaredArgs(own.declaredArgs, request.env);
+  const context = own === null ? generatedContext(request) : await ownContext(source, own.path, buildArgs);
   return request.builder.build({
     context: packContext({ ...context, mtime: sourceTime(source.digest) }),
     dockerfile: own === null ? 'berth/Dockerfile' : own.path,
     tag: request.tag,
-    buildArgs: own === null ? {} : declaredArgs(own.declaredArgs, request.env),
+    buildArgs,
     labels: request.labels,
+    cacheScope: request.cacheScope,
     noCache: request.noCache,
     signal: request.signal,
     onLog: ({ line }) => request.onLog(line),
@@ -48,9 +51,14 @@ const generatedContext = ({ source, env, cacheScope }: BuildStepRequest): Contex
 });
 
 /** A Dockerfile of the user's own sees the source as it is; only its text is checked, and cleaned of a harmless frontend line. */
-const ownContext = async (source: PlannedSource, path: string): Promise<ContextOptions> => {
+const ownContext = async (
+  source: PlannedSource,
+  path: string,
+  buildArgs: Record<string, string>,
+): Promise<ContextOptions> => {
   const dir = join(source.dir, source.plan.root);
   const text = refuseForeignSyntax(await readFile(join(dir, path), 'utf8'));
+  refuseRemoteAdds(text, buildArgs);
   const ignore = await readDockerignore(dir, path);
   return {
     layers: [{ dir, prefix: '', ...(ignore === undefined ? {} : { ignore }) }],

@@ -110,13 +110,14 @@ class Build {
   }
 
   #query(): Record<string, unknown> {
-    const { dockerfile, tag, buildArgs, labels, noCache } = this.#request;
+    const { dockerfile, tag, buildArgs, labels, cacheScope, noCache } = this.#request;
     return {
       version: '2',
       buildid: this.#id,
       dockerfile,
       t: tag,
-      buildargs: buildArgs,
+      // BuildKit puts it in front of the ids of cache mounts; no image's history shows it.
+      buildargs: { ...buildArgs, BUILDKIT_CACHE_MOUNT_NS: cacheScope },
       labels,
       ...(noCache ? { nocache: '1' } : {}),
     };

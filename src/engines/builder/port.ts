@@ -6,12 +6,19 @@ import type { Readable } from 'node:stream';
  * - aborting `signal` ends the build's processes within 5 s, and rejects with the signal's reason;
  * - a failing step rejects with BUILD_COMMAND_FAILED whose message names the step and its exit code, and whose
  *   `logTail` ends with the lines of that step; exit code 137 says that memory ran out;
- * - a file of the context that is bind-mounted for one RUN enters no layer and no history.
+ * - a file of the context that is bind-mounted for one RUN enters no layer and no history;
+ * - cache mounts are kept from build to build of one `cacheScope`, and are out of reach of every other one, whatever ids a
+ *   Dockerfile gives them;
+ * - dropping and trimming the cache leaves alone what a build uses, and fails no build.
  */
 export interface ImageBuilder {
   build(request: BuildRequest): Promise<BuiltImage>;
   /** Bytes of build cache that the engine holds. */
   cacheBytes(): Promise<number>;
+  /** All that the engine keeps for later builds. */
+  cacheRecords(): Promise<CacheRecord[]>;
+  /** Drops those of these records that no build uses, and on which no other record is built. */
+  dropCache(ids: readonly string[]): Promise<void>;
   /** Drops the oldest unused cache records until at most `keepBytes` are left. */
   trimCache(keepBytes: number): Promise<void>;
 }
@@ -25,6 +32,8 @@ export interface BuildRequest {
   tag: string;
   buildArgs: Record<string, string>;
   labels: Record<string, string>;
+  /** Whose cache mounts the build sees; without a slash. */
+  cacheScope: string;
   noCache: boolean;
   signal: AbortSignal;
   onLog: (line: BuildLogLine) => void;
@@ -39,4 +48,23 @@ export interface BuildLogLine {
 export interface BuiltImage {
   imageId: string;
   sizeBytes: number;
+}
+
+/** A layer or a cache mount that the engine keeps for later builds. */
+export interface CacheRecord {
+  id: string;
+  bytes: number;
+  /** The records it is built on: they cannot go before it. */
+  parents: string[];
+  /** It is in an image too: dropping it frees nothing. */
+  shared: boolean;
+  inUse: boolean;
+  /** A directory that builds mount, as package managers' caches; else a layer. */
+  mount: boolean;
+  /** The `cacheScope` it belongs to, where the engine says that. */
+  scope: string | null;
+  /** What made it, in the engine's words. */
+  description: string;
+  /** Milliseconds since 1970. */
+  lastUsedAt: number;
 }

@@ -1,6 +1,7 @@
 /**
  * The port to the host's packet filter. It keeps containers (of berth's networks, and build steps on Docker's default
- * bridge) off the host and off link-local addresses such as a cloud's metadata service. Contract:
+ * bridge) off the host and off link-local addresses such as a cloud's metadata service, and build steps off each other.
+ * Contract:
  * - `ensure` is idempotent, replaces its rules in one step, and never touches rules that are not its own;
  * - nothing throws because the filter is missing or forbidden: the status says so, for `berth doctor`.
  */

@@ -51,6 +51,8 @@ export const chainRules = (spec: FirewallSpec, family: Family): string[] => {
     `-A ${input} -j REJECT`,
     ...nameServerRules(spec, forward, 'RETURN'),
     ...METADATA.map((network) => `-A ${forward} -d ${network} -j REJECT`),
+    // Steps of different builds are neighbours there.
+    `-A ${forward} -i ${DEFAULT_BRIDGE} -o ${DEFAULT_BRIDGE} -m conntrack --ctstate NEW -j REJECT`,
   ];
 };
 

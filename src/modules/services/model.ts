@@ -31,6 +31,9 @@ export const ServiceSchema = Type.Object({
   running_replicas: Type.Integer(),
   live_release: nullable(Type.String()),
   previous_release: nullable(Type.String()),
+  build_cache_bytes: Type.Integer({
+    description: 'build cache that the service used, as counted after the last build',
+  }),
   created_at: Timestamp,
   updated_at: Timestamp,
 });

@@ -57,7 +57,8 @@ export const createServices = (deps: ServicesDeps): Services => {
   const view = (row: ServiceRow): Service => {
     const live = store.replicas.ofService(row.project, row.name).filter((replica) => replica.state === 'live');
     const running = live.filter((replica) => deps.liveness.running(replica.container_id)).length;
-    return serviceView(config, row, { running, busy: operations.busy(row.project, row.name) });
+    const buildCacheBytes = store.caches.bytes(row.project, row.name);
+    return serviceView(config, row, { running, busy: operations.busy(row.project, row.name), buildCacheBytes });
   };
   const openOf = (path: ServicePath, kind: OperationKind): Accepted | undefined => {
     for (const status of ['running', 'queued'] as const) {

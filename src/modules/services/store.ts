@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { createBuildCacheStore, type BuildCacheStore } from './caches.ts';
 
 export interface ServiceRow {
   project: string;
@@ -59,6 +60,7 @@ export interface ServiceStore {
   update(project: string, name: string, patch: ServicePatch): void;
   remove(project: string, name: string): void;
   replicas: ReplicaStore;
+  caches: BuildCacheStore;
 }
 
 export const createServiceStore = (db: Database): ServiceStore => ({
@@ -95,6 +97,7 @@ export const createServiceStore = (db: Database): ServiceStore => ({
     db.query('DELETE FROM services WHERE project = ?1 AND name = ?2').run(project, name);
   },
   replicas: createReplicaStore(db),
+  caches: createBuildCacheStore(db),
 });
 
 /** Columns that a patch may name; keys become SQL, so nothing else passes. */

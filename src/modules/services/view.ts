@@ -9,6 +9,7 @@ export interface ServiceState {
   running: number;
   /** Whether an operation on it is queued or under way. */
   busy: boolean;
+  buildCacheBytes: number;
 }
 
 export const serviceView = (config: Config, row: ServiceRow, state: ServiceState): Service => ({
@@ -26,6 +27,7 @@ export const serviceView = (config: Config, row: ServiceRow, state: ServiceState
   running_replicas: state.running,
   live_release: row.live_release,
   previous_release: row.previous_release,
+  build_cache_bytes: state.buildCacheBytes,
   created_at: isoTime(row.created_at),
   updated_at: isoTime(row.updated_at),
 });

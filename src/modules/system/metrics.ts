@@ -40,6 +40,7 @@ export const renderMetrics = ({ db, http, streams, system }: MetricsDeps): strin
       { value: countOf(db, 'SELECT count(*) AS n FROM tokens WHERE revoked_at IS NULL') },
     ]),
     family('berth_builds_running', 'gauge', 'Builds under way.', [{ value: builds.running }]),
+    family('berth_build_cache_bytes', 'gauge', 'Build cache that a service used.', cacheSamples(db)),
     family('berth_builds_queued', 'gauge', 'Builds that wait for a slot.', [{ value: builds.queued }]),
     family('berth_open_streams', 'gauge', 'Readers of event streams.', [{ value: streams.size }]),
     ...processFamilies(),
@@ -76,6 +77,14 @@ const replicaSamples = (db: Database): Sample[] =>
     .query<{ state: string; n: number }, []>('SELECT state, count(*) AS n FROM replicas GROUP BY state ORDER BY state')
     .all()
     .map(({ state, n }) => ({ labels: { state }, value: n }));
+
+const cacheSamples = (db: Database): Sample[] =>
+  db
+    .query<{ project: string; service: string; bytes: number }, []>(
+      'SELECT project, service, sum(bytes) AS bytes FROM build_caches GROUP BY project, service',
+    )
+    .all()
+    .map(({ project, service, bytes }) => ({ labels: { project, service }, value: bytes }));
 
 const countOf = (db: Database, sql: string): number => db.query<{ n: number }, []>(sql).get()?.n ?? 0;
 

@@ -40,6 +40,8 @@ export const CapacitySchema = Type.Object({
     repos_per_project: Type.Integer(),
     upload_bytes: Type.Integer(),
     build_timeout_seconds: Type.Integer(),
+    build_cache_bytes: Type.Integer({ description: 'of all services together' }),
+    build_cache_bytes_per_service: Type.Integer(),
     requests_per_minute: Type.Integer({ description: 'per token; 0: no limit' }),
   }),
   versions: Type.Object({

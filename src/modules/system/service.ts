@@ -137,6 +137,8 @@ const quotasOf = (config: Config): Capacity['quotas'] => ({
   repos_per_project: config.quotaRepos,
   upload_bytes: config.maxUploadBytes,
   build_timeout_seconds: config.buildTimeoutSeconds,
+  build_cache_bytes: config.buildCacheBytes,
+  build_cache_bytes_per_service: config.buildCacheBytesPerService,
   requests_per_minute: config.rateLimitPerMinute,
 });
 

@@ -55,6 +55,7 @@ const build = (
     tag: 'berth-test/x:1',
     buildArgs: {},
     labels: {},
+    cacheScope: 'test',
     noCache: false,
     signal,
     onLog: () => undefined,

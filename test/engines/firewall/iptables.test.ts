@@ -97,6 +97,29 @@ const hostAddress = (): string => {
   return found.address;
 };
 
+const runOnDefaultBridge = async (script: string): Promise<string> => {
+  const container = await lab.docker.createContainer({
+    Image: 'debian:trixie-slim',
+    Cmd: bash(script),
+    Labels: { 'berth.installation': lab.prefix.slice(-8) },
+  });
+  await container.start();
+  return container.id;
+};
+
+/** The same for a container where build steps run, beside another one. */
+const reachableFromDefaultBridge = async (): Promise<string[]> => {
+  const other = await runOnDefaultBridge(LISTENER.at(-1) ?? '');
+  const { NetworkSettings } = await lab.docker.getContainer(other).inspect();
+  const otherStep = { ip: NetworkSettings.IPAddress, port: 8080 };
+  const lines = await linesOf(await runOnDefaultBridge(probeScript({ ...targets, otherStep })));
+  await lab.docker.getContainer(other).remove({ force: true });
+  return lines
+    .filter((line) => line.endsWith(' open'))
+    .map((line) => line.replace(' open', ''))
+    .toSorted();
+};
+
 beforeAll(async () => {
   lab = openLab();
   ours = await lab.addNetwork('a');
@@ -176,15 +199,8 @@ test('containers resolve names as the host does', async () => {
   const lines = await runIn(ours, 'getent ahostsv4 example.com > /dev/null && echo true || echo false');
   expect(lines).toEqual([String(host)]);
 });
-test('build steps on the default bridge are kept off the host and the metadata address too', async () => {
-  const container = await lab.docker.createContainer({
-    Image: 'debian:trixie-slim',
-    Cmd: bash(probeScript(targets)),
-    Labels: { 'berth.installation': lab.prefix.slice(-8) },
-  });
-  await container.start();
-  const open = (await linesOf(container.id)).filter((line) => line.endsWith(' open')).toSorted();
-  expect(open).toEqual(['entryOnHostAddress open', 'entryOnOwnGateway open', 'outside open']);
+test('build steps on the default bridge are kept off the host, the metadata address and each other', async () => {
+  expect(await reachableFromDefaultBridge()).toEqual(['entryOnHostAddress', 'entryOnOwnGateway', 'outside']);
 });
 test('setting it again changes nothing, and heals what was flushed', async () => {
   const before = await tool('iptables', '-S');
@@ -202,6 +218,7 @@ test('removing it leaves no trace, twice', async () => {
   expect(await tool('iptables', '-S')).not.toContain('-j BT');
   expect(await tool('ip6tables', '-S')).not.toContain('-j BT');
   expect(await reachable({ host: { ip: ours.gateway, port: hostPort } })).toEqual(['host']);
+  expect(await reachableFromDefaultBridge()).toContain('otherStep');
 });
 test('where iptables is missing, the status says so', async () => {
   const without = createIptablesFirewall({

@@ -25,6 +25,7 @@ describe('firewall rules', () => {
       '-A BERTH-FORWARD -d 169.254.0.0/16 -j REJECT',
       '-A BERTH-FORWARD -d 168.63.129.16/32 -j REJECT',
       '-A BERTH-FORWARD -d 100.100.100.200/32 -j REJECT',
+      '-A BERTH-FORWARD -i docker0 -o docker0 -m conntrack --ctstate NEW -j REJECT',
       '-I INPUT 1 -i brth+ -j BERTH-INPUT',
       '-I INPUT 1 -i docker0 -j BERTH-INPUT',
       '-I DOCKER-USER 1 -i brth+ -j BERTH-FORWARD',

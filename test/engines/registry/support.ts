@@ -115,6 +115,7 @@ const buildWithArgument = async (tag: string, prefix: string, content: string, a
     tag,
     buildArgs: { ARGUMENT: argument },
     labels: { 'berth.test': prefix },
+    cacheScope: prefix,
     noCache: false,
     signal: new AbortController().signal,
     onLog: () => undefined,

@@ -1,5 +1,6 @@
 import { invalidInput } from '#kernel/errors';
 import { frontendOf } from '../dockerfile-check.ts';
+import { refuseRemoteAdds } from '../dockerfile-remote.ts';
 import { APP_PORT, type OwnDockerfile, type Plan } from '../plan.ts';
 import { type PlanContext, type Provider, emptyPlan } from './provider.ts';
 
@@ -18,7 +19,9 @@ export const dockerfile: Provider = {
 
 function planDockerfile(context: PlanContext): Plan {
   const plan = emptyPlan(context, 'dockerfile');
-  const own = readDockerfile(context.app.read('Dockerfile') ?? '');
+  const text = context.app.read('Dockerfile') ?? '';
+  const own = readDockerfile(text);
+  refuseRemoteAdds(text, context.projectEnv);
   const { decisions, warnings } = plan;
   decisions.push('Dockerfile: it is at the root of the app, so it is built as it stands');
   if (own.declaredArgs.length > 0) decisions.push(`build arguments it declares: ${own.declaredArgs.join(', ')}`);
