@@ -25,11 +25,17 @@ export const PUBLIC_ACTOR: Actor = {
   expiresAt: null,
 };
 
+/** How nearly every client writes it, and how long the secret may be. */
+const USUAL = 'Bearer ';
+const LONGEST = USUAL.length + 200;
 const SCHEME = /^bearer +([\x21-\x7e]{1,200})$/i;
 
 /** The secret of `Authorization: Bearer <secret>`; UNAUTHENTICATED without one. */
 export const readBearer = (request: Request): string => {
   const header = request.headers.get('authorization');
+  // On the hot path the expression would cost as much as the rest of the guard.
+  if (header !== null && header.startsWith(USUAL) && header.length <= LONGEST && isOneWord(header))
+    return header.slice(USUAL.length);
   const secret = header === null ? undefined : SCHEME.exec(header)?.[1];
   if (secret !== undefined) return secret;
   throw new BerthError(
@@ -40,3 +46,5 @@ export const readBearer = (request: Request): string => {
     },
   );
 };
+
+const isOneWord = (header: string): boolean => header.length > USUAL.length && !header.includes(' ', USUAL.length);

@@ -16,8 +16,11 @@ export interface TokenAuthenticator extends Authenticator {
 }
 
 interface Known extends Session {
+  id: string;
   hash: Uint8Array;
   expiresAt: number | null;
+  /** Milliseconds since the epoch of a use that is not written yet. */
+  usedAt: number | undefined;
 }
 
 /** Uses are written this long after the first unwritten one, so that reads cost no write. */
@@ -26,53 +29,58 @@ const MAX_KNOWN = 10_000;
 
 export const createAuthenticator = (store: TokenStore, clock: Clock, perMinute: number): TokenAuthenticator => {
   const known = new Map<string, Known>();
-  const used = new Map<string, number>();
+  /** Those with a use that is not written yet. */
+  let used: Known[] = [];
   const limit = createRequestLimit(perMinute, clock);
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const flush = (): void => {
     if (timer !== undefined) clearTimeout(timer);
     timer = undefined;
-    if (used.size === 0) return;
+    if (used.length === 0) return;
     try {
-      store.touch(used);
-      used.clear();
+      store.touch(new Map(used.map((entry) => [entry.id, entry.usedAt ?? 0])));
+      for (const entry of used) entry.usedAt = undefined;
+      used = [];
     } catch {
       // The disk may be full. Nobody waits for this, and what fails for them they are told: it is tried again.
       timer = setTimeout(flush, FLUSH_MS).unref();
     }
   };
-  const load = (id: string): Known | undefined => {
-    const row = store.get(id);
+  const load = (claimed: string): Known | undefined => {
+    const row = store.get(`tok_${claimed}`);
     if (row === undefined || row.revoked_at !== null) return undefined;
     if (known.size >= MAX_KNOWN) known.clear();
     const entry: Known = {
+      id: row.id,
       hash: row.secret_hash,
       expiresAt: row.expires_at,
       actor: actorOf(row),
       bucket: limit.fresh(),
+      usedAt: undefined,
     };
-    known.set(id, entry);
+    known.set(claimed, entry);
     return entry;
   };
 
   return {
     authenticate: (secret) => {
-      const id = claimedId(secret);
-      if (id === undefined) return undefined;
-      const entry = known.get(id) ?? load(id);
+      const claimed = claimedId(secret);
+      if (claimed === undefined) return undefined;
+      const entry = known.get(claimed) ?? load(claimed);
       if (entry === undefined || !timingSafeEqual(hashSecret(secret), entry.hash)) return undefined;
       const now = clock.now();
       if (entry.expiresAt !== null && entry.expiresAt <= now) return undefined;
-      used.set(id, now);
+      if (entry.usedAt === undefined) used.push(entry);
+      entry.usedAt = now;
       timer ??= setTimeout(flush, FLUSH_MS).unref();
       return entry;
     },
     countRequest: (session) => limit.take(session.bucket),
     forget: (id) => {
-      known.delete(id);
+      known.delete(id.slice('tok_'.length));
     },
-    usedAt: (id) => used.get(id),
+    usedAt: (id) => used.find((entry) => entry.id === id)?.usedAt,
     flush,
   };
 };
