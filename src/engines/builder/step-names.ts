@@ -4,11 +4,13 @@ const LONGEST_STEP = 300;
 const OWN_MOUNTS = /--mount=type=(?:cache,id=berth-|bind,source=berth\/)\S* /g;
 
 /** What berth runs around the commands of a plan: nobody wrote it, and it explains no failure. */
-const OWN_COMMANDS = [
-  /^set -a && \. \/run\/berth\/env && set \+a && /,
-  /^export RUSTUP_TOOLCHAIN="[^"]*" && /,
-  /^find \. -path \.\/target -prune -o -type f -exec touch \{\} \+ && /,
-  / && mkdir (?:-p )?\/out\b.*$/,
+const OWN_COMMANDS: [RegExp, string][] = [
+  [/^set -a && \. \/run\/berth\/env && set \+a && /, ''],
+  [/^export GIT_CONFIG_COUNT=.*? && /, ''],
+  [/^export RUSTUP_TOOLCHAIN="[^"]*" && /, ''],
+  [/^find \S+ -path \S+ -prune -o -type f -exec touch \{\} \+ && /, ''],
+  [/^\{ (.*) \|\| echo '[^']*'; \}$/, '$1'],
+  [/ && mkdir (?:-p )?\/out\b.*$/, ''],
 ];
 
 /** A build step as people know it: `[build 2/2] RUN npm run build`, whatever berth put around the command. */
@@ -20,7 +22,7 @@ export const stepName = (vertex: string): string => {
 };
 
 const plainCommand = (text: string): string =>
-  OWN_COMMANDS.reduce((command, own) => command.replace(own, ''), shellText(text.replace(OWN_MOUNTS, '')));
+  OWN_COMMANDS.reduce((command, [own, rest]) => command.replace(own, rest), shellText(text.replace(OWN_MOUNTS, '')));
 
 /** The command inside `["/bin/sh","-c","…"]`, the form that commands with odd characters get. */
 const shellText = (text: string): string => {

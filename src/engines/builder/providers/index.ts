@@ -4,7 +4,7 @@ import { jvm } from './jvm/index.ts';
 import { node } from './node/index.ts';
 import { python } from './python/index.ts';
 import type { Provider } from './provider.ts';
-import { rust } from './rust.ts';
+import { rust } from './rust/index.ts';
 import { shell } from './shell.ts';
 import { staticSite } from './static.ts';
 

@@ -32,10 +32,11 @@ const own = (value: unknown, key: string): unknown =>
 export const readJson = (dir: Dir, path: string): Fields | undefined => {
   const text = dir.read(path);
   if (text === undefined) return undefined;
+  const place = pathIn(dir, path);
   try {
-    return mustBeFields(JSON.parse(text), path);
+    return mustBeFields(JSON.parse(text), place);
   } catch {
-    return readLooseJson(text, path);
+    return readLooseJson(text, place);
   }
 };
 
@@ -56,7 +57,7 @@ const mustBeFields = (value: unknown, path: string): Fields => {
 
 export const readToml = (dir: Dir, path: string): Fields | undefined => {
   const text = dir.read(path);
-  return text === undefined ? undefined : tomlOf(text, path);
+  return text === undefined ? undefined : tomlOf(text, pathIn(dir, path));
 };
 
 export const tomlOf = (text: string, path: string): Fields => {
@@ -88,5 +89,9 @@ const at = (path: string, line: string | undefined): string => (line === undefin
 export const placeOf = (dir: Dir, path: string, pattern: RegExp): string => {
   const lines = dir.read(path)?.split('\n') ?? [];
   const index = lines.findIndex((line) => pattern.test(line));
-  return index < 0 ? path : `${path}:${index + 1}`;
+  const place = pathIn(dir, path);
+  return index < 0 ? place : `${place}:${index + 1}`;
 };
+
+/** The path of a folder's file from the root of the source, as messages name it. */
+export const pathIn = ({ path }: Dir, file: string): string => (path === '' ? file : `${path}/${file}`);
