@@ -4,6 +4,7 @@ import { requireCapability, requireProject } from '#kernel/scope';
 import { MAX_JSON_BYTES, bodyTooLarge } from './body.ts';
 import { setState, type RequestState } from './context.ts';
 import { readFlags } from './flags.ts';
+import { REPLY_HEADERS } from './json-text.ts';
 import { tooMany, type MinuteLimit } from './limits.ts';
 import { createRouteTable, type DeclaredRoute, type RouteMatch, type RouteTable } from './route-table.ts';
 import type { Streams } from './streams.ts';
@@ -46,11 +47,7 @@ export const createGuard = (deps: GuardDeps): Guard => {
       const { request, path } = context;
       const requestId = deps.newRequestId();
       // What every reply carries.
-      context.set.headers = {
-        'x-request-id': requestId,
-        'x-content-type-options': 'nosniff',
-        'cache-control': 'no-store',
-      };
+      context.set.headers = { 'x-request-id': requestId, ...REPLY_HEADERS };
       if (request.url.startsWith('/')) throw noHost();
       const match = table.find(request.method === 'HEAD' ? 'GET' : request.method, path);
       if (match === undefined) return refuseUnknown(deps, table, context);
