@@ -28,9 +28,10 @@ export interface BuildCaches {
 }
 
 /** How often it looks whether builds have ended. */
-const LOOK_EVERY_MS = 5000;
+const LOOK_EVERY_MS = 3000;
 /** Older engines walk all their images and containers to tell the size of the cache: at most this share of the time. */
-const COUNTING_SHARE = 0.05;
+const COUNTING_SHARE = 0.2;
+const LONGEST_PAUSE_MS = 60_000;
 
 type CacheDeps = Pick<DeployDeps, 'config' | 'instance' | 'clock' | 'log' | 'builder' | 'services'>;
 
@@ -122,7 +123,7 @@ export const createBuildCaches = (deps: CacheDeps): BuildCaches => {
           uncounted = true;
           log.warn('cannot count the build cache', { reason: messageOf(error) });
         });
-        pause = Math.max(pause, (clock.monotonic() - begun) / COUNTING_SHARE);
+        pause = Math.min(LONGEST_PAUSE_MS, Math.max(pause, (clock.monotonic() - begun) / COUNTING_SHARE));
       }
     },
   };

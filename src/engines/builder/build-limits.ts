@@ -89,9 +89,12 @@ export const createBuildLimits = (options: LimitOptions): ((ended: AbortSignal) 
 export const limitFiles = (group: string, version: string, { memoryBytes }: BuildLimits): [string, string][] => {
   const memory = String(memoryBytes);
   if (version === '1') {
+    const withSwap = `memory/${group}/memory.memsw.limit_in_bytes`;
     return [
+      // At no time may the limit with swap be the lower one, whatever both were before.
+      [withSwap, '-1'],
       [`memory/${group}/memory.limit_in_bytes`, memory],
-      [`memory/${group}/memory.memsw.limit_in_bytes`, memory],
+      [withSwap, memory],
       [`pids/${group}/pids.max`, String(MAX_PIDS)],
       [`cpu/${group}/cpu.shares`, String(CPU_SHARES_V1)],
     ];

@@ -73,11 +73,12 @@ test('a host that does not let berth set limits is told once, and builds go on',
   expect(lines[0]).toContain('cannot limit');
 });
 
-test('control groups of version 1 have their own names', () => {
-  expect(limitFiles('docker/buildkit', '1', LIMITS).map(([file]) => file)).toEqual([
-    'memory/docker/buildkit/memory.limit_in_bytes',
-    'memory/docker/buildkit/memory.memsw.limit_in_bytes',
-    'pids/docker/buildkit/pids.max',
-    'cpu/docker/buildkit/cpu.shares',
+test('control groups of version 1 have their own names, and take a higher limit as well as a lower one', () => {
+  expect(limitFiles('docker/buildkit', '1', LIMITS)).toEqual([
+    ['memory/docker/buildkit/memory.memsw.limit_in_bytes', '-1'],
+    ['memory/docker/buildkit/memory.limit_in_bytes', '1000000'],
+    ['memory/docker/buildkit/memory.memsw.limit_in_bytes', '1000000'],
+    ['pids/docker/buildkit/pids.max', '4096'],
+    ['cpu/docker/buildkit/cpu.shares', '256'],
   ]);
 });
