@@ -1,5 +1,5 @@
 import type { Dir } from '../../source-tree.ts';
-import type { VersionRequest } from '../../versions.ts';
+import { TOOLS, type VersionRequest } from '../../versions.ts';
 import { placeOf } from '../support/fields.ts';
 import { type Catalogue, type GradleScript, SCRIPTS, versionAt } from './gradle-script.ts';
 import type { ScriptToken } from './tokens.ts';
@@ -43,10 +43,12 @@ export const wrapperVersion = (workspace: Dir): string | null => {
   return /gradle-(\d+(?:\.\d+)+)/.exec(url)?.[1] ?? null;
 };
 
-/** Keeps a default within what the wrapper's Gradle runs on. */
+/** Keeps a default within what the wrapper's Gradle runs on; null when it is. */
 export const gradleLimit = (gradle: string | null): VersionRequest | null => {
   if (gradle === null) return null;
   const { oldest, newest } = javaRangeOf(gradle);
+  const usual = Number(TOOLS.java.fallback);
+  if (usual >= oldest && usual <= newest) return null;
   return {
     range: `>=${oldest} <=${newest}`,
     written: `Java ${oldest} to ${newest}`,

@@ -59,7 +59,5 @@ const springDefault = (pom: Pom): JavaWish | undefined => {
 const place = (pom: Pom, element: string): string => {
   const pattern = new RegExp(`<${element.replaceAll('.', '\\.')}>`);
   const holder = lineage(pom).find(({ dir }) => pattern.test(dir.read('pom.xml') ?? ''));
-  if (holder === undefined) return 'pom.xml';
-  const inside = holder.dir.path === '' || holder.dir.path === pom.dir.path ? '' : `${holder.dir.path}/`;
-  return `${inside}${placeOf(holder.dir, 'pom.xml', pattern)}`;
+  return holder === undefined ? 'pom.xml' : placeOf(holder.dir, 'pom.xml', pattern);
 };
