@@ -49,7 +49,10 @@ const chooseProvider = (repo: Dir, app: Dir, overrides: Overrides, notes: Notes)
   const first = found.find(({ strength }) => strength === 'strong') ?? found[0];
   if (!first) throw noProvider(app);
   const others = found.filter(
-    ({ provider }) => provider !== first.provider && !['static', 'shell'].includes(provider.name),
+    ({ provider }) =>
+      provider !== first.provider &&
+      !['static', 'shell'].includes(provider.name) &&
+      !(provider.name === 'node' && first.provider.buildsAssets === true),
   );
   if (others.length > 0 && first.provider.name !== 'dockerfile') {
     const names = others.map(({ provider }) => provider.name).join(', ');

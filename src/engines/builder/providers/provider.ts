@@ -12,6 +12,8 @@ export interface Provider {
   markers: readonly string[];
   /** What docs/builder.md says about it. */
   doc: { title: string; detects: string; notes: string };
+  /** A package.json beside the app holds its assets, which this provider builds. */
+  buildsAssets?: true;
   /** Whether the app is of this kind: `weak` when it may only hold tooling for an app of another kind. */
   detect(app: Dir, repo: Dir): 'strong' | 'weak' | null;
   plan(context: PlanContext): Plan;

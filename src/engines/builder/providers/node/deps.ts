@@ -45,7 +45,7 @@ const installSteps = (app: NodeApp, plan: Plan, layout: Layout): { before: Step[
   return { before: [...aptSteps(layout.buildApt), ...toolStep], install };
 };
 
-const installEnv = ({ manager, needs }: NodeApp): Record<string, string> => ({
+export const installEnv = ({ manager, needs }: Pick<NodeApp, 'manager' | 'needs'>): Record<string, string> => ({
   ...needs.env,
   CI: 'true',
   HUSKY: '0',
