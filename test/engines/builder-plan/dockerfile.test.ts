@@ -39,7 +39,7 @@ RUN --mount=type=cache,id=berth-shop-web-pnpm,target=/root/.local/share/pnpm/sto
 
 FROM deps AS build
 COPY source/ ./
-RUN --mount=type=bind,source=berth/env,target=/run/berth/env set -a && . /run/berth/env && set +a && pnpm run build && mkdir /out && tar -cf - --exclude=node_modules --exclude=.next/cache --exclude=.angular/cache . | tar -xf - -C /out
+RUN --mount=type=bind,source=berth/env,target=/run/berth/env set -a && . /run/berth/env && set +a && pnpm run build && mkdir /out && tar -cf - --exclude=node_modules . | tar -xf - -C /out
 
 FROM node:24-slim AS runtime
 COPY --from=production --chown=1000:1000 /app/node_modules/ /app/node_modules/
@@ -52,23 +52,33 @@ CMD ["node","dist/a.js"]
 `);
   });
 
-  test('Next.js standalone copies its folder, and no node_modules', () => {
+  test('Next.js runs from its standalone folder, without node_modules', () => {
     const text = dockerfileOf({
-      'package.json': packageJson({ scripts: { build: 'next build' }, dependencies: { next: '15' } }),
-      'next.config.js': "module.exports = { output: 'standalone' }",
-      'public/a.txt': '',
+      'package.json': packageJson({
+        scripts: { build: 'next build', start: 'next start' },
+        dependencies: { next: '16' },
+      }),
+      'package-lock.json': packageJson({ packages: { '': { dependencies: { next: '16' } } } }),
     });
-    expect(text.split('\n\n').at(-1)).toBe(`FROM node:24-slim AS runtime
-COPY --from=build --chown=1000:1000 /app/.next/standalone/ /app/
-COPY --from=build --chown=1000:1000 /app/.next/static/ /app/.next/static/
-COPY --from=build --chown=1000:1000 /app/public/ /app/public/
+    expect(text).toBe(`FROM node:24-slim AS deps
+WORKDIR /app
+ENV CI=true HUSKY=0
+COPY source/package.json source/package-lock.json /app/
+RUN --mount=type=cache,id=berth-shop-web-npm,target=/root/.npm npm ci --include=dev --no-audit --no-fund || { grep -qs EUSAGE "$(ls -t /root/.npm/_logs/* | head -n 1)" && echo 'WARNING: npm ci refuses package-lock.json, as said above: versions other than the locked ones may be installed; run npm install and commit the lock file' && npm install --include=dev --no-audit --no-fund; }
+
+FROM deps AS build
+COPY source/ ./
+ENV NEXT_PRIVATE_STANDALONE=true NEXT_TELEMETRY_DISABLED=1
+RUN --mount=type=cache,id=berth-shop-web-next-cache,target=/app/.next/cache --mount=type=bind,source=berth/env,target=/run/berth/env set -a && . /run/berth/env && set +a && npm run build && mv .next/standalone /out && mkdir -p /out/.next/static && cp -a .next/static/. /out/.next/static/ && if [ -d public ]; then mkdir -p /out/public && cp -a public/. /out/public/; fi
+
+FROM node:24-slim AS runtime
+COPY --from=build --chown=1000:1000 /out/ /app/
 WORKDIR /app
 ENV HOST=0.0.0.0 HOSTNAME=0.0.0.0 NODE_ENV=production PORT=8080
 USER node
 EXPOSE 8080
 CMD ["node","server.js"]
 `);
-    expect(text).toContain('--mount=type=cache,id=berth-shop-web-next-cache,target=/app/.next/cache');
   });
 
   test('FastAPI has one stage', () => {

@@ -52,6 +52,45 @@ describe('the package manager and its version', () => {
     ['packageManager of yarn 1', { packageManager: 'yarn@1.22.19' }, {}, 'yarn', '1.22.19'],
     ['packageManager without a version', { packageManager: 'yarn' }, {}, 'yarn', '1.22.22'],
     ['packageManager of npm', { packageManager: 'npm@10.8.2' }, {}, 'npm', '10.8.2'],
+    ['packageManager of the npm that Node brings', { packageManager: 'npm@11.2.0' }, {}, 'npm', null],
+    [
+      'packageManager of npm, on an older Node',
+      { packageManager: 'npm@11.2.0', engines: { node: '22' } },
+      {},
+      'npm',
+      '11.2.0',
+    ],
+    [
+      'a lock file that the npm of an old Node cannot read',
+      { engines: { node: '14' } },
+      { 'package-lock.json': packageJson({ lockfileVersion: 3, packages: { '': { dependencies } } }) },
+      'npm',
+      '8',
+    ],
+    [
+      'devEngines',
+      { devEngines: { packageManager: { name: 'pnpm', version: '^10.1.0', onFail: 'download' } } },
+      {},
+      'pnpm',
+      '>=10.1.0 <11.0.0-0',
+    ],
+    ['devEngines without a version', { devEngines: { packageManager: { name: 'yarn' } } }, {}, 'yarn', '1.22.22'],
+    [
+      'settings of pnpm without packages',
+      {},
+      { 'pnpm-lock.yaml': pnpmLock('9.0'), 'pnpm-workspace.yaml': 'minimumReleaseAge: 1440\n' },
+      'pnpm',
+      '10',
+    ],
+    ['yarn.lock of yarn 3', {}, { 'yarn.lock': berryLock.replace('version: 8', 'version: 6') }, 'yarn-berry', '3'],
+    ['yarn.lock of yarn 2', {}, { 'yarn.lock': berryLock.replace('version: 8', 'version: 4') }, 'yarn-berry', '2'],
+    [
+      'yarnPath',
+      {},
+      { 'yarn.lock': berryLock, '.yarnrc.yml': 'yarnPath: .yarn/releases/yarn-4.5.0.cjs\n' },
+      'yarn-berry',
+      '4.5.0',
+    ],
     ['scripts that call bun', { scripts: { start: 'bun run server.ts' } }, {}, 'bun', '1.4.5'],
   ];
 
@@ -109,7 +148,7 @@ describe('installs', () => {
       'newer yarn',
       { packageManager: 'yarn@4.5.0' },
       'yarn install --no-immutable',
-      'yarn workspaces focus --production',
+      'yarn workspaces focus --all --production',
     ],
   ])('everything for a build, pruned in a stage of its own: %s', (_title, more, install, prune) => {
     const plan = planOf(nodeApp({ ...build, ...more }));
@@ -119,13 +158,6 @@ describe('installs', () => {
     expect(plan.stages.map((stage) => stage.name)).toEqual(['deps', 'production', 'build', 'runtime']);
   });
 
-  test('a prepare script that needs a development tool is dropped from an install for production', () => {
-    const plan = planOf(
-      nodeApp({ scripts: { start: 'node a.js', prepare: 'husky' }, dependencies, devDependencies: { husky: '9' } }),
-    );
-    expect(plan.install).toEqual(['npm pkg delete scripts.prepare', 'npm install --omit=dev --no-audit --no-fund']);
-  });
-
   test('without dependencies nothing is installed', () => {
     const plan = planOf(nodeApp());
     expect({ install: plan.install, steps: plan.stages[0]?.steps.map((step) => step.kind) }).toEqual({
@@ -133,23 +165,6 @@ describe('installs', () => {
       steps: ['copy', 'workdir', 'env', 'user'],
     });
   });
-
-  test('a postinstall script that may read the source gets it first', () => {
-    const plan = planOf(
-      nodeApp({ scripts: { start: 'node a.js', postinstall: 'node scripts/setup.js' }, dependencies }),
-    );
-    expect(plan.decisions).toContain(
-      'the source is copied before the install: the postinstall script may read the source',
-    );
-  });
-
-  test.each(['husky', 'husky install', 'patch-package', 'is-ci || husky install'])(
-    '%s is no reason to copy the source first',
-    (text) => {
-      const plan = planOf(nodeApp({ scripts: { start: 'node a.js', prepare: text }, dependencies }));
-      expect(plan.decisions.join('\n')).not.toContain('copied before');
-    },
-  );
 });
 
 describe('a lock file that does not match package.json', () => {

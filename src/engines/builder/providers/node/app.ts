@@ -1,12 +1,13 @@
 import type { Dir } from '../../source-tree.ts';
 import { safePath } from '../../dockerfile-text.ts';
 import type { PlanContext } from '../provider.ts';
-import type { Framework } from './frameworks.ts';
+import type { Framework } from './frameworks/index.ts';
 import { type Manifest, hasDependency, script } from './manifest.ts';
 import type { SystemNeeds } from './native.ts';
 import { runScript } from './commands.ts';
+import { installBuild } from './lifecycle.ts';
 import type { Manager } from './package-manager.ts';
-import type { Start } from './start.ts';
+import { type Start, startScript } from './start.ts';
 import { type Workspace, buildOrder } from './workspaces.ts';
 
 /** Everything that is known about a Node app before its image is laid out. */
@@ -34,31 +35,64 @@ export const memberPath = ({ dir, root }: Pick<NodeApp, 'dir' | 'root'>): string
 
 interface BuildInput extends Pick<NodeApp, 'dir' | 'workspace' | 'manifest' | 'manager' | 'framework'> {
   context: PlanContext;
+  /** The app is started by its start script, which may build first. */
+  startsByScript: boolean;
 }
 
 /** The build commands: [build], the app's build script (after those of the packages it uses), or the framework's own. */
 export const nodeBuild = (input: BuildInput): string[] => {
   const { context, dir, workspace, manifest, manager, framework } = input;
   if (context.overrides.build !== undefined) return context.overrides.build;
+  const late = input.startsByScript ? startScript(manifest).build : [];
   if (workspace === null || workspace.root.path === dir.path)
-    return ownBuild(manifest, framework, (name) => runScript(manager, name, ''));
-  const member = memberPath({ dir, root: workspace.root });
-  if (
-    workspace.root.has('turbo.json') &&
-    hasDependency(workspace.manifest, 'turbo') &&
-    script(manifest, 'build') !== undefined
-  ) {
-    return [`TURBO_TELEMETRY_DISABLED=1 node_modules/.bin/turbo run build --filter=./${safePath(member)}`];
-  }
-  const paths = buildOrder(workspace, member);
-  return paths.flatMap((path) => {
+    return ownBuild({ manifest, framework, late, run: (name) => runScript(manager, name, ''), inside: '' });
+  const member = safePath(memberPath({ dir, root: workspace.root }));
+  const runner = taskRunner(workspace, manifest, member);
+  if (runner !== undefined) return [runner];
+  return buildOrder(workspace, member).flatMap((path) => {
     const one = workspace.members.find((candidate) => candidate.path === path)?.manifest ?? manifest;
-    const own = ownBuild(one, path === member ? framework : null, (name) => runScript(manager, name, safePath(path)));
-    return script(one, 'build') === undefined ? own.map((command) => `(cd ${safePath(path)} && ${command})`) : own;
+    const own = path === member;
+    return ownBuild({
+      manifest: one,
+      framework: own ? framework : null,
+      late: own ? late : [],
+      run: (name) => runScript(manager, name, safePath(path)),
+      inside: safePath(path),
+    });
   });
 };
 
-const ownBuild = (manifest: Manifest, framework: Framework | null, run: (name: string) => string): string[] => {
-  if (script(manifest, 'build') !== undefined) return [run('build')];
-  return framework === null ? [] : [`PATH="$PWD/node_modules/.bin:$PATH" ${framework.build}`];
+/** The workspace's own tool, which knows what is built before what. */
+const taskRunner = ({ root, manifest }: Workspace, app: Manifest, member: string): string | undefined => {
+  if (script(app, 'build') === undefined) return undefined;
+  if (root.has('turbo.json') && hasDependency(manifest, 'turbo'))
+    return `TURBO_TELEMETRY_DISABLED=1 node_modules/.bin/turbo run build --filter=./${member}`;
+  return undefined;
+};
+
+interface OwnBuild {
+  manifest: Manifest;
+  framework: Framework | null;
+  /** Builds that the start script would do. */
+  late: string[];
+  run: (script: string) => string;
+  /** Folder of the package. */
+  inside: string;
+}
+
+/** Names of build scripts; the others are those of other hosts. */
+const BUILD_SCRIPTS = ['build', 'gcp-build', 'heroku-postbuild'];
+
+const ownBuild = ({ manifest, framework, late, run, inside }: OwnBuild): string[] => {
+  const tool = (command: string): string => {
+    const line = `PATH="$PWD/node_modules/.bin:$PATH" ${command}`;
+    return inside === '' ? line : `(cd ${inside} && ${line})`;
+  };
+  const scripted = BUILD_SCRIPTS.find((name) => script(manifest, name) !== undefined) ?? installBuild(manifest);
+  const first = scripted !== undefined ? [run(scripted)] : framework === null ? [] : [tool(framework.build)];
+  const more = late.map((command) => {
+    const called = /^(?:npm|pnpm|yarn|bun)(?: run)? ([\w:.-]+)$/.exec(command)?.[1];
+    return called === undefined ? tool(command) : run(called);
+  });
+  return [...new Set([...first, ...more])];
 };

@@ -5,6 +5,8 @@ export interface InstallOptions {
   production: boolean;
   /** Takes the lock file to the letter. */
   frozen: boolean;
+  /** The only package of a workspace that counts, with what it depends on. */
+  member?: { name: string; path: string } | undefined;
 }
 
 /** How one package manager is spoken to. */
@@ -26,15 +28,15 @@ const yarnRun: Dialect['run'] = (script, dir) => `yarn${flag('--cwd', dir)} run 
 const DIALECTS: Record<ManagerName, Dialect> = {
   npm: {
     caches: [{ name: 'npm', target: '/root/.npm' }],
-    install: ({ production, frozen }) =>
-      `npm ${frozen ? 'ci' : 'install'} ${production ? '--omit=dev' : '--include=dev'} --no-audit --no-fund`,
+    install: ({ production, frozen, member }) =>
+      `npm ${frozen ? 'ci' : 'install'} ${production ? '--omit=dev' : '--include=dev'}${member ? ` --workspace ${member.path} --include-workspace-root` : ''} --no-audit --no-fund`,
     prune: () => 'npm prune --omit=dev --ignore-scripts --no-audit --no-fund',
     run: (script, dir) => `npm run ${script}${flag('--workspace', dir)}`,
   },
   pnpm: {
     caches: [{ name: 'pnpm', target: '/root/.local/share/pnpm/store' }],
-    install: ({ production, frozen }) =>
-      `pnpm install ${pnpmFrozen(frozen)} ${production ? '--prod' : '--prod=false'} ${PNPM_STORE}`,
+    install: ({ production, frozen, member }) =>
+      `pnpm${member ? ` --filter ./${member.path}...` : ''} install ${pnpmFrozen(frozen)} ${production ? '--prod' : '--prod=false'} ${PNPM_STORE}`,
     prune: (frozen) =>
       // Without the age, pnpm keeps what it dropped for a week, in case it is wanted again.
       `pnpm install --prod --ignore-scripts --prefer-offline ${pnpmFrozen(frozen)} ${PNPM_STORE} --config.modules-cache-max-age=0`,
@@ -49,15 +51,17 @@ const DIALECTS: Record<ManagerName, Dialect> = {
   },
   'yarn-berry': {
     caches: [{ name: 'yarn-berry', target: '/root/.yarn/berry', locked: true }],
-    install: ({ production, frozen }) =>
-      production ? 'yarn workspaces focus --production' : `yarn install ${frozen ? '--immutable' : '--no-immutable'}`,
-    prune: () => 'yarn workspaces focus --production',
+    install: ({ production, frozen, member }) =>
+      production
+        ? `yarn workspaces focus --production${member ? ` ${member.name}` : ''}`
+        : `yarn install ${frozen ? '--immutable' : '--no-immutable'}`,
+    prune: () => 'yarn workspaces focus --all --production',
     run: yarnRun,
   },
   bun: {
     caches: [{ name: 'bun', target: '/root/.bun/install/cache' }],
-    install: ({ production, frozen }) =>
-      `bun install ${frozen ? '--frozen-lockfile' : '--no-save'}${production ? ' --production' : ''}`,
+    install: ({ production, frozen, member }) =>
+      `bun install ${frozen ? '--frozen-lockfile' : '--no-save'}${production ? ' --production' : ''}${member ? ` --filter ./${member.path}` : ''}`,
     prune: (frozen) =>
       `find . -name node_modules -prune -exec rm -rf {} + && bun install --production --ignore-scripts ${frozen ? '--frozen-lockfile' : '--no-save'}`,
     run: (script, dir) => `bun run${flag('--cwd', dir)} ${script}`,
@@ -75,3 +79,16 @@ export const installCommand = ({ name }: Manager, options: InstallOptions): stri
 export const pruneCommand = ({ name }: Manager, frozen: boolean): string => DIALECTS[name].prune(frozen);
 
 export const runScript = ({ name }: Manager, script: string, dir: string): string => DIALECTS[name].run(script, dir);
+
+const DRIFTED =
+  'WARNING: npm ci refuses package-lock.json, as said above: versions other than the locked ones may be installed; run npm install and commit the lock file';
+
+/**
+ * The install as it is run. Only npm itself knows whether a lock file is complete: where it says no, and for that reason
+ * alone, the packages are installed without it.
+ */
+export const forgivingInstall = (command: string): string => {
+  if (!command.startsWith('npm ci ')) return command;
+  const log = '"$(ls -t /root/.npm/_logs/* | head -n 1)"';
+  return `${command} || { grep -qs EUSAGE ${log} && echo '${DRIFTED}' && ${command.replace('npm ci', 'npm install')}; }`;
+};

@@ -1,10 +1,11 @@
-import { APP_DIR, type CopyStep, type Plan, SOURCE_PREFIX, type Stage, type Step } from '../../plan.ts';
+import { APP_DIR, type CopyStep, type Plan, type RunStep, SOURCE_PREFIX, type Stage, type Step } from '../../plan.ts';
 import { safePath } from '../../dockerfile-text.ts';
 import { aptSteps } from '../provider.ts';
 import { type NodeApp, memberPath } from './app.ts';
-import { cachesOf, pruneCommand } from './commands.ts';
+import { cachesOf, forgivingInstall } from './commands.ts';
 import type { Layout } from './layout.ts';
 import { toolInstall } from './package-manager.ts';
+import { buildOrder } from './workspaces.ts';
 
 /** The folder of the source that the stages copy: the workspace's root, or the app. */
 const sourceFolder = (app: NodeApp): string =>
@@ -18,34 +19,44 @@ export const copySource = (app: NodeApp, owned: boolean): CopyStep => ({
 });
 
 const copyManifests = (app: NodeApp, { manifests }: Layout, owned: boolean): Step[] => {
-  const into = { target: `${APP_DIR}/`, ...(owned ? { owned } : {}) };
-  if (manifests.wholeSource) return [{ ...copySource(app, owned), ...into }];
+  const own = owned ? { owned } : {};
+  if (manifests.wholeSource) return [{ ...copySource(app, owned), target: `${APP_DIR}/` }];
   const folder = sourceFolder(app);
-  const files: Step = { kind: 'copy', sources: manifests.files.map((file) => `${folder}/${file}`), ...into };
-  const folders = manifests.folders.map((path): Step => ({
-    kind: 'copy',
-    sources: [`${folder}/${path}/`],
-    target: `${APP_DIR}/${path}/`,
-  }));
-  const members: Step[] =
-    manifests.generated.length > 0 ? [{ kind: 'copy', sources: ['berth/manifests/'], target: `${APP_DIR}/` }] : [];
-  return [files, ...folders, ...members];
+  const copy = (sources: string[], target: string): Step => ({ kind: 'copy', sources, target, ...own });
+  return [
+    ...(manifests.files.length > 0
+      ? [
+          copy(
+            manifests.files.map((file) => `${folder}/${file}`),
+            `${APP_DIR}/`,
+          ),
+        ]
+      : []),
+    ...manifests.folders.map((path) => copy([`${folder}/${path}/`], `${APP_DIR}/${path}/`)),
+    ...(manifests.generated.length > 0 ? [copy(['berth/manifests/'], `${APP_DIR}/`)] : []),
+  ];
 };
 
-const installSteps = (app: NodeApp, plan: Plan, layout: Layout): { before: Step[]; install: Step } => {
+const installStep = (app: NodeApp, plan: Plan, commands: readonly string[]): RunStep => ({
+  kind: 'run',
+  caches: cachesOf(app.manager.name),
+  command: commands.join(' && '),
+  ...(plan.installEnv === null || plan.installEnv.length > 0 ? { env: 'install' as const } : {}),
+});
+
+const toolSteps = (app: NodeApp, layout: Layout): Step[] => {
   const tool = toolInstall(app.manager);
-  const toolStep: Step[] = tool === undefined ? [] : [{ kind: 'run', caches: cachesOf('npm'), command: tool }];
-  const seesEnv = plan.installEnv === null || plan.installEnv.length > 0;
-  const install: Step = {
-    kind: 'run',
-    caches: cachesOf(app.manager.name),
-    command: layout.install.join(' && '),
-    ...(seesEnv ? { env: 'install' as const } : {}),
-  };
-  return { before: [...aptSteps(layout.buildApt), ...toolStep], install };
+  return [
+    ...aptSteps(layout.buildApt),
+    ...(tool === undefined ? [] : [{ kind: 'run', caches: cachesOf('npm'), command: tool } as const]),
+  ];
 };
 
-export const installEnv = ({ manager, needs }: Pick<NodeApp, 'manager' | 'needs'>): Record<string, string> => ({
+export const installEnv = ({
+  manager,
+  needs,
+  root,
+}: Pick<NodeApp, 'manager' | 'needs'> & Partial<Pick<NodeApp, 'root'>>): Record<string, string> => ({
   ...needs.env,
   CI: 'true',
   HUSKY: '0',
@@ -54,44 +65,66 @@ export const installEnv = ({ manager, needs }: Pick<NodeApp, 'manager' | 'needs'
   ...(manager.name === 'pnpm' ? { pnpm_config_pm_on_fail: 'ignore' } : {}),
   ...(manager.name === 'yarn' ? { YARN_CACHE_FOLDER: '/usr/local/share/.cache/yarn' } : {}),
   // Plug'n'Play needs yarn itself at run time: with node_modules, plain node runs the app.
-  ...(manager.name === 'yarn-berry' ? { YARN_ENABLE_GLOBAL_CACHE: 'true', YARN_NODE_LINKER: 'node-modules' } : {}),
+  ...(manager.name === 'yarn-berry'
+    ? { YARN_ENABLE_GLOBAL_CACHE: String(root?.hasDir('.yarn/cache') !== true), YARN_NODE_LINKER: 'node-modules' }
+    : {}),
 });
 
-export const depsStage = (app: NodeApp, plan: Plan, layout: Layout): Stage => ({
-  name: 'deps',
-  from: layout.image,
-  steps: depsSteps(app, plan, layout),
-});
-
-const depsSteps = (app: NodeApp, plan: Plan, layout: Layout): Step[] => {
+/** The stages up to the packages of the build (`deps`) and of the runtime (`production`, where that differs). */
+export const packageStages = (app: NodeApp, plan: Plan, layout: Layout): Stage[] => {
+  const { production, modules, install, image } = layout;
   const workdir: Step = { kind: 'workdir', path: APP_DIR };
-  if (layout.install.length === 0) return [workdir];
-  const { before, install } = installSteps(app, plan, layout);
-  return [...before, workdir, { kind: 'env', values: installEnv(app) }, ...copyManifests(app, layout, false), install];
+  if (install.length === 0) return [{ name: 'deps', from: image, steps: [workdir] }];
+  const before = [
+    ...toolSteps(app, layout),
+    workdir,
+    { kind: 'env', values: installEnv(app) } as const,
+    ...copyManifests(app, layout, false),
+  ];
+  const step = installStep(app, plan, install.map(forgivingInstall));
+  if (production.kind === 'installed' || !modules) return [{ name: 'deps', from: image, steps: [...before, step] }];
+  const yarnFiles = app.workspace !== null && app.manager.name === 'yarn-berry' ? ' && rm -rf .yarn' : '';
+  const command = `${forgivingInstall(production.command)}${yarnFiles}`;
+  const last: Stage = {
+    name: 'production',
+    from: production.kind === 'fresh' ? 'manifests' : 'deps',
+    steps: [installStep(app, plan, [command])],
+  };
+  if (production.kind === 'pruned') return [{ name: 'deps', from: image, steps: [...before, step] }, last];
+  return [{ name: 'manifests', from: image, steps: before }, { name: 'deps', from: 'manifests', steps: [step] }, last];
 };
-
-export const pruneStage = (app: NodeApp): Stage => ({
-  name: 'production',
-  from: 'deps',
-  steps: [
-    {
-      kind: 'run',
-      caches: cachesOf(app.manager.name),
-      command: pruneCommand(app.manager, app.manager.lockFile !== null && !app.drifted),
-    },
-  ],
-});
 
 /** The first COPY makes /app, so that it belongs to the app's user, who may then write there. */
 export const singleInstall = (app: NodeApp, plan: Plan, layout: Layout): Step[] => {
   if (layout.install.length === 0) return [];
-  const { before, install } = installSteps(app, plan, layout);
-  return [...before, ...copyManifests(app, layout, true), { kind: 'workdir', path: APP_DIR }, install];
+  const step = installStep(app, plan, layout.install.map(forgivingInstall));
+  return [...toolSteps(app, layout), ...copyManifests(app, layout, true), { kind: 'workdir', path: APP_DIR }, step];
 };
 
-/** Everything but dependencies and caches, gathered where the runtime stage can copy it from. */
-export const PACK =
-  'mkdir /out && tar -cf - --exclude=node_modules --exclude=.next/cache --exclude=.angular/cache . | tar -xf - -C /out';
+/** Gathers everything but packages and caches where the runtime stage can copy it from. */
+export const packCommand = (app: NodeApp): string => {
+  const inside = memberPath(app);
+  const caches = (app.framework?.caches ?? []).map(
+    (path) => `./${[inside, path].filter((part) => part !== '').join('/')}`,
+  );
+  const excluded = [
+    'node_modules',
+    ...caches,
+    ...(app.manager.name === 'yarn-berry' ? ['./.yarn', './.pnp.*'] : []),
+    ...strangers(app),
+  ];
+  return `mkdir /out && tar -cf - ${excluded.map((path) => `--exclude=${path}`).join(' ')} . | tar -xf - -C /out`;
+};
+
+/** Packages of the workspace that this app has no use for. */
+const strangers = (app: NodeApp): string[] => {
+  if (app.workspace === null || memberPath(app) === '') return [];
+  const used = buildOrder(app.workspace, memberPath(app));
+  return app.workspace.members
+    .map(({ path }) => path)
+    .filter((path) => !used.some((one) => one === path || one.startsWith(`${path}/`)))
+    .map((path) => `./${safePath(path)}`);
+};
 
 export const buildStage = (app: NodeApp, layout: Layout, after: string | null): Stage => {
   const { framework } = app;
@@ -100,7 +133,13 @@ export const buildStage = (app: NodeApp, layout: Layout, after: string | null): 
     name: path.replaceAll(/[^a-z]+/g, '-').replaceAll(/^-|-$/g, ''),
     target: [APP_DIR, inside, path].filter((part) => part !== '').join('/'),
   }));
-  const command = [...app.build, ...(after === null ? [] : [after])].join(' && ');
+  const pnp = app.manager.name === 'yarn-berry' && app.root.has('.pnp.cjs');
+  const command = [
+    // With it there, bundlers would look for packages in yarn's cache.
+    ...(pnp ? ['rm -f .pnp.cjs .pnp.loader.mjs'] : []),
+    ...app.build,
+    ...(after === null ? [] : [after]),
+  ].join(' && ');
   const env = framework?.buildEnv ?? {};
   return {
     name: 'build',

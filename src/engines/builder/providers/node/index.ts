@@ -1,17 +1,18 @@
-import { BerthError } from '#kernel/errors';
+import { BerthError, invalidInput } from '#kernel/errors';
 import type { Plan } from '../../plan.ts';
 import type { Dir } from '../../source-tree.ts';
 import { TOOLS, type VersionRequest, nodeRange } from '../../versions.ts';
 import { toolVersionRequest } from '../../versions-files.ts';
 import { type PlanContext, type Provider, chosenStart, noStartCommand, versionOf } from '../provider.ts';
 import { placeOf, textAt } from '../support/fields.ts';
-import { type Framework, recogniseFramework } from './frameworks.ts';
-import { lockDrift, lockedNames } from './lock-file.ts';
+import { type Framework, recogniseFramework } from './frameworks/index.ts';
+import { lockDrift, lockedNames, npmLockVersion } from './lock-file.ts';
 import { type Manifest, hasDependency, readManifest, script } from './manifest.ts';
 import { systemNeeds } from './native.ts';
-import { choosePackageManager } from './package-manager.ts';
+import { choosePackageManager, fitToImage } from './package-manager.ts';
 import { type NodeApp, nodeBuild } from './app.ts';
 import { nodePlan } from './stages.ts';
+import { requireRegistryVariables } from './registry.ts';
 import { type Start, findStart } from './start.ts';
 import { type Workspace, chooseMember, findWorkspace } from './workspaces.ts';
 
@@ -58,21 +59,27 @@ const gather = (context: PlanContext): NodeApp => {
     );
   }
   const root = workspace?.root ?? dir;
-  const manager = choosePackageManager(root, workspace?.manifest ?? manifest, context.remembered);
+  if (Object.keys(manifest.all).length > 0 || workspace !== null) requireRegistryVariables(root, projectEnv);
+  const chosenManager = choosePackageManager(root, workspace?.manifest ?? manifest, context.remembered);
   const version = versionOf(context, TOOLS.node, nodeRequests(dir, root, manifest));
+  const manager = fitToImage(chosenManager, version.version, npmLockVersion(root, chosenManager.lockFile));
   notes.decisions.push(
     `package manager ${manager.name}${manager.version === null ? '' : ` ${manager.version}`}: ${manager.reason}`,
   );
   const drift = manager.lockFile === null ? [] : lockDrift(root, manager.lockFile, workspace?.manifest ?? manifest);
   if (drift.length > 0) notes.warnings.push(driftWarning(manager.lockFile ?? '', drift));
-  const framework = recogniseFramework(dir, manifest);
+  const chosen = chosenStart(context);
+  const framework = frameworkOf(context, dir, manifest, chosen);
   if (framework) {
-    notes.decisions.push(`framework: ${framework.name}`);
+    notes.decisions.push(`framework: ${framework.name}`, ...framework.decisions);
     notes.warnings.push(...framework.warnings);
   }
   const bun = usesBun(manager.name, manifest, framework, dir);
-  const build = nodeBuild({ context, dir, workspace, manifest, manager, framework });
-  const start = startOf({ context, dir, manifest, framework, bun });
+  const startsByScript =
+    chosen === undefined &&
+    (framework === null || (framework.outcome.kind === 'server' && framework.outcome.start === null));
+  const build = nodeBuild({ context, dir, workspace, manifest, manager, framework, startsByScript });
+  const start = startOf({ context, dir, manifest, framework, bun, chosen });
   const needs = systemNeeds(dir, manifest, lockedNames(root, manager.lockFile));
   return {
     dir,
@@ -89,6 +96,30 @@ const gather = (context: PlanContext): NodeApp => {
     drifted: drift.length > 0,
     projectEnv,
   };
+};
+
+/** The framework; with all of the app in the image, when a command of the user's own may need any part of it. */
+const frameworkOf = (
+  { overrides, procfile }: PlanContext,
+  dir: Dir,
+  manifest: Manifest,
+  chosen: string[] | undefined,
+): Framework | null => {
+  const found = recogniseFramework(dir, manifest);
+  if (found === null) return null;
+  if (found.refusal !== null && chosen === undefined && overrides.output === undefined)
+    throw invalidInput(found.refusal.message, found.refusal.hint);
+  const { outcome } = found;
+  if (outcome.kind === 'static') return found;
+  const release = overrides.release ?? procfile['release'];
+  const inside =
+    chosen === undefined ||
+    outcome.outputs?.some(({ to }) => to !== '' && chosen.some((word) => word.startsWith(`${to}/`)));
+  if (release === undefined && inside) return found;
+  const whole = recogniseFramework(dir, manifest, true) ?? found;
+  return whole.outcome.kind === 'server'
+    ? { ...whole, outcome: { ...whole.outcome, outputs: null, modules: true } }
+    : whole;
 };
 
 const driftWarning = (lockFile: string, names: string[]): string =>
@@ -152,11 +183,12 @@ interface StartInput {
   manifest: Manifest;
   framework: Framework | null;
   bun: boolean;
+  /** The start command that the user names. */
+  chosen: string[] | undefined;
 }
 
 /** Null for sites, which are served as files. */
-const startOf = ({ context, dir, manifest, framework, bun }: StartInput): Start | null => {
-  const chosen = chosenStart(context);
+const startOf = ({ context, dir, manifest, framework, bun, chosen }: StartInput): Start | null => {
   if (chosen !== undefined) return { argv: chosen, reason: '' };
   if (context.overrides.output !== undefined) return null;
   if (framework?.outcome.kind === 'static') return null;

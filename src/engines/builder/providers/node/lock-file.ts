@@ -91,6 +91,12 @@ export const lockedNames = (workspace: Dir, lockFile: string | null): Set<string
   return new Set([...names].map(([, name = '']) => name));
 };
 
+/** The format version of package-lock.json: 1 for npm 6, 3 for the newer ones. */
+export const npmLockVersion = (workspace: Dir, lockFile: string | null): number => {
+  const version = lockFile?.endsWith('.json') ? readJson(workspace, lockFile)?.['lockfileVersion'] : undefined;
+  return typeof version === 'number' ? version : 0;
+};
+
 /** The format version of pnpm-lock.yaml: `6.0`, `9.0`. */
 export const pnpmLockVersion = (text: string): number =>
   Number(/^lockfileVersion:\s*'?([\d.]+)/m.exec(text)?.[1] ?? Number.NaN);

@@ -4,11 +4,12 @@ import { SITE_BASE, SITE_DIR, SITE_START, SITE_USER, siteFiles, siteStages } fro
 import { siteRules } from '../../static/rules.ts';
 import { type PlanContext, aptList, aptSteps, emptyPlan, runtimeOf, userSteps } from '../provider.ts';
 import { type NodeApp, memberPath } from './app.ts';
+import type { Output } from './frameworks/index.ts';
 import { cachesOf } from './commands.ts';
-import { PACK, buildStage, copySource, depsStage, pruneStage, singleInstall } from './deps.ts';
-import { registryVariables } from './install.ts';
+import { buildStage, copySource, packCommand, packageStages, singleInstall } from './deps.ts';
 import { type Layout, layOut } from './layout.ts';
 import { toolInstall } from './package-manager.ts';
+import { registryVariables } from './registry.ts';
 
 const BUN_BASE = 'debian:trixie-slim';
 
@@ -42,28 +43,26 @@ export const nodePlan = (context: PlanContext, app: NodeApp): Plan => {
 const serverPlan = (app: NodeApp, plan: Plan, layout: Layout, start: string[]): Plan => {
   const outcome = app.framework?.outcome;
   const outputs = outcome?.kind === 'server' ? outcome.outputs : null;
-  const modules = !layout.bare && (outcome?.kind !== 'server' || outcome.modules);
+  const { modules } = layout;
   const baseImage = app.bun ? BUN_BASE : layout.slim;
   const runtime = runtimeOf(baseImage, app.bun ? 'app' : 'node', runtimeEnv(app, start));
-  const built = app.build.length > 0;
-  // npm is in the runtime image anyway: without anything to build or compile, one stage is all it takes.
-  const single =
-    !built && !app.bun && app.manager.name === 'npm' && layout.image === layout.slim && app.workspace === null;
-  const stages: Stage[] = [];
-  if (!single && (!layout.bare || built || app.bun)) stages.push(depsStage(app, plan, layout));
+  const single = isSingle(app, layout);
+  const gathered = app.build.length > 0 || (!single && !isWhole(app, layout));
+  const stages: Stage[] = single || (layout.bare && !gathered && !app.bun) ? [] : packageStages(app, plan, layout);
   if (app.bun && layout.install.length === 0)
     stages[0]?.steps.push({
       kind: 'run',
       caches: cachesOf('npm'),
       command: toolInstall(app.manager) ?? 'npm install --global bun',
     });
-  if (modules && layout.prune) stages.push(pruneStage(app));
-  if (built) stages.push(buildStage(app, layout, outputs === null ? PACK : null));
   const inside = memberPath(app);
-  const workdir: Step = { kind: 'workdir', path: [APP_DIR, inside].filter((part) => part !== '').join('/') };
+  if (gathered) stages.push(buildStage(app, layout, gatherCommand(app, outputs)));
+  const workdir: Step = { kind: 'workdir', path: joined(APP_DIR, inside) };
+  const whole: Step[] =
+    single && layout.manifests.wholeSource ? [] : [{ ...copySource(app, true), target: `${APP_DIR}/` }];
   const bring: Step[] = [
     ...(single ? singleInstall(app, plan, layout) : modules ? [copyModules(app, layout)] : []),
-    ...(built ? copyOutputs(outputs, inside) : [{ ...copySource(app, true), target: `${APP_DIR}/` }]),
+    ...(gathered ? copyOutputs(outputs, inside) : whole),
   ];
   const user: Step[] = app.bun ? [...userSteps(), BUN_COPY] : [];
   const steps = [
@@ -78,6 +77,21 @@ const serverPlan = (app: NodeApp, plan: Plan, layout: Layout, start: string[]): 
   return { ...plan, start, runtime, stages };
 };
 
+/** npm is in the runtime image anyway: without anything to build, compile or drop, one stage is all it takes. */
+const isSingle = (app: NodeApp, layout: Layout): boolean =>
+  app.build.length === 0 &&
+  !app.bun &&
+  app.manager.name === 'npm' &&
+  layout.image === layout.slim &&
+  layout.production.kind === 'installed' &&
+  app.workspace === null;
+
+/** Whether the source is what runs, as it stands: nothing was made by install scripts, and nothing must be left out. */
+const isWhole = (app: NodeApp, layout: Layout): boolean =>
+  !layout.manifests.wholeSource &&
+  memberPath(app) === '' &&
+  !(app.manager.name === 'yarn-berry' && app.root.hasDir('.yarn'));
+
 const BUN_COPY: Step = {
   kind: 'copy',
   from: 'deps',
@@ -86,32 +100,52 @@ const BUN_COPY: Step = {
 };
 
 const copyModules = (app: NodeApp, layout: Layout): Step => {
-  const from = layout.prune ? 'production' : 'deps';
+  const from = layout.production.kind === 'installed' ? 'deps' : 'production';
   return app.workspace === null
     ? { kind: 'copy', from, sources: [`${APP_DIR}/node_modules/`], target: `${APP_DIR}/node_modules/`, owned: true }
     : { kind: 'copy', from, sources: [`${APP_DIR}/`], target: `${APP_DIR}/`, owned: true };
 };
 
-const copyOutputs = (outputs: [string, string][] | null, inside: string): Step[] => {
-  if (outputs === null)
-    return [{ kind: 'copy', from: 'build', sources: ['/out/'], target: `${APP_DIR}/`, owned: true }];
-  const place = [APP_DIR, inside].filter((part) => part !== '').join('/');
-  return outputs.map(([from, to]) => ({
-    kind: 'copy',
-    from: 'build',
-    sources: [`${place}/${safePath(from)}/`],
-    // A standalone folder repeats the workspace's layout, so it goes to the top.
-    target: to === '' ? `${APP_DIR}/` : `${place}/${safePath(to)}/`,
-    owned: true,
-  }));
+/** The build stage gathers what the image needs, when that is not one folder. */
+const isGathered = (outputs: Output[] | null): boolean => outputs === null || outputs.length > 1;
+
+const gatherCommand = (app: NodeApp, outputs: Output[] | null): string | null => {
+  if (outputs === null) return packCommand(app);
+  if (!isGathered(outputs)) return null;
+  const inside = memberPath(app);
+  const steps = outputs.map(({ from, to, optional }) => {
+    const source = safePath(joined(inside, from));
+    // A folder that repeats the workspace's layout is the top itself.
+    if (to === '') return `mv ${source} /out`;
+    const target = `/out/${safePath(joined(inside, to))}`;
+    const copy = `mkdir -p ${target} && cp -a ${source}/. ${target}/`;
+    return optional ? `if [ -d ${source} ]; then ${copy}; fi` : copy;
+  });
+  return steps.join(' && ');
 };
+
+const copyOutputs = (outputs: Output[] | null, inside: string): Step[] => {
+  const [only] = outputs ?? [];
+  const [from, to] =
+    isGathered(outputs) || only === undefined
+      ? ['/out/', '']
+      : [`${joined(APP_DIR, inside, safePath(only.from))}/`, only.to === '' ? '' : joined(inside, safePath(only.to))];
+  return [{ kind: 'copy', from: 'build', sources: [from], target: `${joined(APP_DIR, to)}/`, owned: true }];
+};
+
+const joined = (...parts: string[]): string => parts.filter((part) => part !== '').join('/');
 
 const runtimeEnv = (app: NodeApp, start: string[]): Record<string, string> => {
   const plain = (start[0] === 'node' || start[0] === 'bun') && app.needs.env['PATH'] === undefined;
   const folders = [...new Set([memberPath(app), ''])].map((path) =>
     [APP_DIR, path, 'node_modules/.bin'].filter((part) => part !== '').join('/'),
   );
-  return { ...app.needs.env, NODE_ENV: 'production', ...(plain ? {} : { PATH: `${folders.join(':')}:$PATH` }) };
+  return {
+    ...app.framework?.runEnv,
+    ...app.needs.env,
+    NODE_ENV: 'production',
+    ...(plain ? {} : { PATH: `${folders.join(':')}:$PATH` }),
+  };
 };
 
 const sitePlan = (context: PlanContext, app: NodeApp, plan: Plan, layout: Layout): Plan => {
@@ -141,7 +175,11 @@ const sitePlan = (context: PlanContext, app: NodeApp, plan: Plan, layout: Layout
     staticRoot: output,
     start: SITE_START,
     runtime,
-    stages: [depsStage(app, plan, layout), buildStage(app, layout, null), ...siteStages(copy, runtime.env)],
+    stages: [
+      ...packageStages(app, plan, { ...layout, modules: false }),
+      buildStage(app, layout, null),
+      ...siteStages(copy, runtime.env),
+    ],
     files: [...plan.files, ...siteFiles({ fallback, ...rules })],
   };
 };

@@ -1,6 +1,7 @@
 import type { Dir } from '../../source-tree.ts';
 import { textAt } from '../support/fields.ts';
 import { commandToArgv } from '../support/shell.ts';
+import { isBuild } from './lifecycle.ts';
 import { type Manifest, script } from './manifest.ts';
 
 export interface Start {
@@ -13,7 +14,7 @@ const EXTENSIONS = ['js', 'mjs', 'cjs', 'ts', 'mts'];
 
 /** The app's own start: its `start` script, then `main`, then a file with a usual name. */
 export const findStart = (app: Dir, manifest: Manifest, runtime: 'node' | 'bun'): Start | null => {
-  const command = scriptCommand(manifest, 'start', 0);
+  const { command } = startScript(manifest);
   if (command !== undefined) return { argv: commandToArgv(command), reason: 'the start script of package.json' };
   const main = textAt(manifest.raw, 'main') ?? (runtime === 'bun' ? textAt(manifest.raw, 'module') : undefined);
   const file = main === undefined ? undefined : mainFile(app, manifest, main);
@@ -21,6 +22,17 @@ export const findStart = (app: Dir, manifest: Manifest, runtime: 'node' | 'bun')
   const names = ENTRIES.flatMap((name) => EXTENSIONS.map((extension) => `${name}.${extension}`));
   const entry = app.firstOf(...names, ...names.map((name) => `src/${name}`));
   return entry === undefined ? null : { argv: [runtime, entry], reason: `${entry} is there` };
+};
+
+/** The start script: what of it only builds, which is done once for the image, and what starts the app. */
+export const startScript = (manifest: Manifest): { build: string[]; command: string | undefined } => {
+  const command = scriptCommand(manifest, 'start', 0);
+  if (command === undefined || /["'`;|()\\]/.test(command)) return { build: [], command };
+  const parts = command.split('&&').map((part) => part.trim());
+  const first = parts.findIndex((part) => !isBuild(part));
+  return first <= 0
+    ? { build: [], command }
+    : { build: parts.slice(0, first), command: parts.slice(first).join(' && ') };
 };
 
 const mainFile = (app: Dir, manifest: Manifest, main: string): string | undefined => {
@@ -42,12 +54,12 @@ const scriptCommand = (manifest: Manifest, name: string, depth: number): string 
 };
 
 /** Without helpers that a container has no use for: `npx`, `cross-env`. */
-const plainCommand = (text: string): string => text.replace(/^(npx (?!-)|cross-env(?:-shell)? )+/, '');
+const plainCommand = (text: string): string => text.replace(/^(npx (?!-)|yarn (?=node )|cross-env(?:-shell)? )+/, '');
 
 /** The development dependencies that a command needs, so that they must stay in the image: `tsx src/server.ts`. */
 export const developmentTools = (argv: readonly string[], manifest: Manifest): string[] => {
-  const words = argv
-    .join(' ')
+  const called = /(?:npm|pnpm|yarn|bun)(?: run)? ([\w:.-]+)/.exec(argv.join(' '))?.[1];
+  const words = `${argv.join(' ')} ${called === undefined ? '' : (scriptCommand(manifest, called, 0) ?? '')}`
     .split(/[\s'"=&;|]+/)
     .map((word) => word.replace(/^(\.\/)?node_modules\/(\.bin\/)?/, ''));
   const names = new Set(words.flatMap((word) => [word, word.replace(/\/.*$/, ''), BINARIES[word] ?? word]));

@@ -3,7 +3,7 @@ import { invalidInput, messageOf } from '#kernel/errors';
 import type { Dir } from '../../source-tree.ts';
 import { brokenManifest, fieldsAt, isFields, readJson, textsOf } from '../support/fields.ts';
 import { type Manifest, hasDependency, readManifest, script } from './manifest.ts';
-import { recogniseFramework } from './frameworks.ts';
+import { recogniseFramework } from './frameworks/index.ts';
 
 export interface Member {
   /** Path inside the workspace. */
