@@ -127,6 +127,7 @@ describe('from a build step', () => {
       `172.17.0.1:${berth.ports.registry}`,
       `172.17.0.1:${berth.ports.api}`,
       '169.254.169.254:80',
+      `${await neighbour()}:8080`,
     ];
     const script = targets
       .map(
@@ -146,7 +147,24 @@ describe('from a build step', () => {
     expect(stream).toContain('probed all');
     expect(stream).not.toContain('REACHED');
   }, 120_000);
+
+  test('nor does the engine itself fetch anything for a build from where it runs', async () => {
+    for (const port of [berth.ports.proxyApi, berth.ports.registry, berth.ports.api]) {
+      const Dockerfile = `FROM node:24-slim\nARG WHERE=127.0.0.1\nADD http://$WHERE:${port}/ /x\n`;
+      const operation = await berth.deploy('mine', 'builder', { Dockerfile });
+      expect(operation).toMatchObject({ phase: 'failed', error: { code: 'INVALID_INPUT' } });
+      expect(operation.error?.message).toContain('line 3 of the Dockerfile');
+    }
+  }, 60_000);
 });
+
+/** The address of something that listens on the network of build steps, as a step of another build may. */
+const neighbour = async (): Promise<string> => {
+  const label = `dev.berth.instance=${berth.instance()}`;
+  const listen = "require('node:net').createServer((socket) => socket.end('hello')).listen(8080)";
+  const id = (await docker(['run', '-d', '--label', label, 'node:24-slim', 'node', '-e', listen])).trim();
+  return (await docker(['inspect', '--format', '{{.NetworkSettings.IPAddress}}', id])).trim();
+};
 
 test('a replica’s container is hardened: golden HostConfig', async () => {
   const { HostConfig } = await replica('mine', 'probe');
