@@ -11,7 +11,9 @@ const expectIntact = (plan: Plan): void => {
   const wanted = plan.stages.reduce((sum, stage) => sum + 1 + stage.steps.length, 0) + 2;
   expect(lines).toHaveLength(wanted);
   for (const line of lines)
-    expect(line).toMatch(/^(FROM [a-z0-9.:-]+ AS [a-z]+$|COPY |RUN |ENV |WORKDIR \/|USER [a-z]+$|EXPOSE 8080$|CMD \[)/);
+    expect(line).toMatch(
+      /^(FROM [a-z0-9./:-]+ AS [a-z]+$|COPY |RUN |ENV |WORKDIR \/|USER [a-z]+$|EXPOSE 8080$|CMD \[)/,
+    );
   for (const line of lines) expect(line).not.toContain('<<');
   const command: unknown = JSON.parse(lines.at(-1)?.slice('CMD '.length) ?? '');
   expect(command).toEqual(plan.start);
@@ -132,6 +134,162 @@ describe('hostile text stays inert or is refused', () => {
       'rust-toolchain',
       (text) => [{ 'Cargo.toml': '[package]\nname = "a"', 'src/main.rs': '', 'rust-toolchain': text }],
     ],
+    [
+      'a task of Deno',
+      (text) => [{ 'deno.json': packageJson({ tasks: { start: text, build: text } }), 'main.ts': '' }],
+    ],
+    [
+      'the name of a task of Deno',
+      (text) => [{ 'deno.json': packageJson({ tasks: { start: `deno task ${text}`, [text]: 'x' } }) }],
+    ],
+    [
+      'a member of a Deno workspace',
+      (text) => [
+        { 'deno.json': packageJson({ workspace: [text], tasks: { start: 'x' } }), [`${text}/deno.json`]: '{}' },
+      ],
+    ],
+    [
+      'a CMake target',
+      (text) => [
+        {
+          'CMakeLists.txt': `project("${text}")\nadd_executable(${text} a.cpp)\nfind_package(${text})\nadd_subdirectory("${text}")`,
+        },
+      ],
+    ],
+    [
+      'a Meson executable',
+      (text) => [
+        {
+          'meson.build': `executable('${text}', 'a.c')\nsubdir('${text}')`,
+          [`${text}/meson.build`]: "executable('a')",
+        },
+      ],
+    ],
+    ['a program of a Makefile', (text) => [{ Makefile: `${text}: a.o\n\t$(CC) -o $@ $^\n`, 'a.c': '' }]],
+    ['a project of .NET', (text) => [{ [`${text}.csproj`]: '<Project Sdk="Microsoft.NET.Sdk.Web"/>' }]],
+    [
+      'the properties of a project of .NET',
+      (text) => [
+        {
+          'a.csproj': `<Project Sdk="Microsoft.NET.Sdk.Web"><PropertyGroup><AssemblyName><![CDATA[${text}]]></AssemblyName><TargetFramework><![CDATA[${text}]]></TargetFramework></PropertyGroup></Project>`,
+        },
+      ],
+    ],
+    [
+      'global.json',
+      (text) => [
+        {
+          'a.csproj': '<Project Sdk="Microsoft.NET.Sdk.Web"/>',
+          'global.json': packageJson({ sdk: { version: text } }),
+        },
+      ],
+    ],
+    [
+      'mix.exs',
+      (text) => [
+        { 'mix.exs': `[app: :${text}, elixir: "${text}", mod: {A, []}, releases: ["${text}": [], ${text}: []]]` },
+      ],
+    ],
+    [
+      'an app of an umbrella',
+      (text) => [
+        { 'mix.exs': '[apps_path: "apps", releases: [a: []]]', [`apps/${text}/mix.exs`]: '["assets.deploy": []]' },
+      ],
+    ],
+    [
+      'build.zig',
+      (text) => [
+        {
+          'build.zig': `addExecutable(.{ .name = ${JSON.stringify(text)} }); linkSystemLibrary(${JSON.stringify(text)})`,
+          'build.zig.zon': `.minimum_zig_version = "${text}"`,
+        },
+      ],
+    ],
+    [
+      'shard.yml',
+      (text) => [{ 'shard.yml': JSON.stringify({ name: text, crystal: text, targets: { [text]: { main: text } } }) }],
+    ],
+    [
+      'pubspec.yaml',
+      (text) => [
+        { 'pubspec.yaml': JSON.stringify({ name: text, environment: { sdk: text } }), [`bin/${text}.dart`]: '' },
+      ],
+    ],
+    [
+      'Package.swift',
+      (text) => [{ 'Package.swift': `// swift-tools-version:${text}\n.executableTarget(name: "${text}")` }],
+    ],
+    [
+      'a cabal file',
+      (text) => [
+        {
+          'a.cabal': `name: ${text}\ntested-with: ${text}\nexecutable ${text}\n`,
+          'cabal.project': `with-compiler: ghc-${text}`,
+        },
+      ],
+    ],
+    ['build.clj', (text) => [{ 'deps.edn': `{:build {} ${text}`, 'build.clj': `(defn ${text} [])(defn uber [])` }]],
+    ['gleam.toml', (text) => [{ 'gleam.toml': `name = ${JSON.stringify(text)}`, '.tool-versions': `gleam ${text}` }]],
+    [
+      'composer.json',
+      (text) => [
+        {
+          'composer.json': packageJson({
+            require: { php: text, [`ext-${text}`]: '*', [text]: text, [`a/${text}`]: text },
+            config: { 'vendor-dir': text, platform: { php: text } },
+            autoload: { 'psr-4': { [text]: text } },
+          }),
+          'index.php': '',
+        },
+      ],
+    ],
+    [
+      'folders of composer.json',
+      (text) => [
+        {
+          'composer.json': packageJson({
+            extra: { 'public-dir': text },
+            repositories: [
+              { type: 'path', url: text },
+              { type: 'artifact', url: text },
+            ],
+          }),
+          [`${text}/index.php`]: '',
+          [`${text}/composer.json`]: text,
+        },
+      ],
+    ],
+    [
+      'composer.lock',
+      (text) => [
+        {
+          'composer.json': packageJson({ require: { 'a/b': '1.0' } }),
+          'composer.lock': packageJson({
+            packages: [{ name: text, version: text, require: { php: text, 'ext-x': '*' } }],
+          }),
+          'index.php': '',
+        },
+      ],
+    ],
+    ["Heroku's Apache", (text) => [{ 'index.php': '', Procfile: `web: heroku-php-apache2 ${text}` }]],
+    [
+      'a Gemfile',
+      (text) => [
+        { 'main.rb': '', Gemfile: `ruby "${text}"\nruby file: "${text}"\ngem "${text}", "${text}"\n${text}\n` },
+      ],
+    ],
+    [
+      'Gemfile.lock',
+      (text) => [
+        {
+          'main.rb': '',
+          Gemfile: '',
+          'Gemfile.lock': `PATH\n  remote: ${text}\n  specs:\n    ${text} (${text})\n\nPLATFORMS\n  ${text}\n\nRUBY VERSION\n   ruby ${text}\n\nBUNDLED WITH\n   ${text}\n`,
+          [`${text}/a.gemspec`]: '',
+        },
+      ],
+    ],
+    ['.ruby-version', (text) => [{ 'main.rb': '', '.ruby-version': text }]],
     ['a Staticfile', (text) => [{ Staticfile: `root: ${text}`, 'index.html': '' }]],
     [
       'an asset beside a program',

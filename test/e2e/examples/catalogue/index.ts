@@ -1,3 +1,5 @@
+import { cppExamples } from './cpp.ts';
+import { denoExamples } from './deno.ts';
 import { dockerfileExamples } from './dockerfile.ts';
 import { goExamples } from './go.ts';
 import { javaExamples } from './java.ts';
@@ -9,6 +11,8 @@ import type { Example } from '#test/support/examples.ts';
 
 /** Every app of `examples/`, by the provider that builds it. */
 export const CATALOGUE: Record<string, Example[]> = {
+  cpp: cppExamples,
+  deno: denoExamples,
   dockerfile: dockerfileExamples,
   go: goExamples,
   java: javaExamples,

@@ -25,7 +25,7 @@ const FOLDERS = [
 ];
 const FILES = /^[\w.-]+\.(css|csv|html?|js|json|sql|tmpl|toml|txt|ya?ml)$/;
 const NOT_FILES =
-  /^(berth\.toml|Cargo\.toml|rust-toolchain\.toml|package(-lock)?\.json|clippy\.toml|rustfmt\.toml|requirements\.txt|robots-dev\.txt)$/;
+  /^(berth\.toml|Cargo\.toml|rust-toolchain\.toml|package(-lock)?\.json|clippy\.toml|rustfmt\.toml|requirements\.txt|robots-dev\.txt|CMakeLists\.txt|CMakePresets\.json|conanfile\.txt|vcpkg(-configuration)?\.json|meson_options\.txt|shard\.yml|pubspec\.yaml|analysis_options\.yaml|stack\.yaml|package\.yaml)$/;
 
 /** The files beside a compiled program that it may open by a relative path: templates, migrations, settings. */
 export const assetCopies = (app: Dir, sourceEndings: readonly string[]): CopyStep[] => {

@@ -15,8 +15,8 @@ export const gatherLibraries = (programs: string): string[] => [
   `ldd ${programs} 2>/dev/null | awk '$2 == "=>" && $3 ~ "^/" && $1 !~ "^(${SYSTEM})$" { print $3 }' | sort -u | xargs -r cp -Lt ${LIBRARIES}`,
 ];
 
-/** The programs of a folder, where the user's own build command leaves them. */
-export const programsIn = (folder: string): string => `$(find ${folder} -type f -perm -u+x)`;
+/** The programs and libraries below a folder, as shell text. */
+export const programsIn = (folder: string): string => `$(find ${folder} -type f '(' -perm -u+x -o -name '*.so*' ')')`;
 
 /** Brings the gathered libraries to the runtime image. */
 export const libraryCopies = (): Step[] => [

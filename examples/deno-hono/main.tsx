@@ -1,0 +1,3 @@
+import { app } from './app.tsx';
+
+Deno.serve(app.fetch);
