@@ -64,7 +64,7 @@ CMD ["node","dist/a.js"]
 WORKDIR /app
 ENV CI=true HUSKY=0
 COPY source/package.json source/package-lock.json /app/
-RUN --mount=type=cache,id=berth-shop-web-npm,target=/root/.npm npm ci --include=dev --no-audit --no-fund || { grep -qs EUSAGE "$(ls -t /root/.npm/_logs/* | head -n 1)" && echo 'WARNING: npm ci refuses package-lock.json, as said above: versions other than the locked ones may be installed; run npm install and commit the lock file' && npm install --include=dev --no-audit --no-fund; }
+RUN --mount=type=cache,id=berth-shop-web-npm,target=/root/.npm npm ci --include=dev --no-audit --no-fund || { npm ci --dry-run --include=dev --no-audit --no-fund 2>&1 | grep -q EUSAGE && echo 'WARNING: npm ci refuses package-lock.json, as said above: versions other than the locked ones may be installed; run npm install and commit the lock file' && npm install --include=dev --no-audit --no-fund; }
 
 FROM deps AS build
 COPY source/ ./

@@ -160,7 +160,7 @@ describe('packages of the runtime', () => {
     const [install = ''] = commands(
       nodeApp({ dependencies }, { 'package-lock.json': packageJson({ packages: { '': { dependencies } } }) }),
     );
-    expect(install).toStartWith('npm ci --omit=dev --no-audit --no-fund || { grep -qs EUSAGE ');
+    expect(install).toStartWith('npm ci --omit=dev --no-audit --no-fund || { npm ci --dry-run ');
     expect(install).toEndWith('&& npm install --omit=dev --no-audit --no-fund; }');
     expect(install).toContain('WARNING');
   });

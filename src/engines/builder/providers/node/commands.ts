@@ -89,6 +89,6 @@ const DRIFTED =
  */
 export const forgivingInstall = (command: string): string => {
   if (!command.startsWith('npm ci ')) return command;
-  const log = '"$(ls -t /root/.npm/_logs/* | head -n 1)"';
-  return `${command} || { grep -qs EUSAGE ${log} && echo '${DRIFTED}' && ${command.replace('npm ci', 'npm install')}; }`;
+  const refused = `${command.replace('npm ci', 'npm ci --dry-run')} 2>&1 | grep -q EUSAGE`;
+  return `${command} || { ${refused} && echo '${DRIFTED}' && ${command.replace('npm ci', 'npm install')}; }`;
 };
