@@ -18,7 +18,7 @@ export interface Built {
 
 export interface Running {
   id: string;
-  get(path: string): Promise<Response>;
+  get(path: string, init?: RequestInit): Promise<Response>;
   /** Stops it as a rollout does, and gives the milliseconds that it took. */
   stop(): Promise<number>;
 }
@@ -44,6 +44,7 @@ export class RealBuilds {
       tag,
       buildArgs: {},
       labels: { 'berth.test': this.#run },
+      cacheScope: `test-${name}`,
       noCache: false,
       signal: AbortSignal.timeout(600_000),
       onLog: ({ step, line }) => {
@@ -59,7 +60,8 @@ export class RealBuilds {
     const label = `berth.test=${this.#run}`;
     const id = (await docker(['run', '-d', ...rights, '-e', 'PORT=3456', '--label', label, tag])).trim();
     const address = (await docker(['inspect', '-f', '{{.NetworkSettings.IPAddress}}', id])).trim();
-    const get = (path: string): Promise<Response> => fetch(`http://${address}:3456${path}`, { redirect: 'manual' });
+    const get = (path: string, init: RequestInit = {}): Promise<Response> =>
+      fetch(`http://${address}:3456${path}`, { redirect: 'manual', ...init });
     const deadline = systemClock.monotonic() + 60_000;
     const answers = (): Promise<boolean> =>
       get('/').then(

@@ -5,7 +5,7 @@ import { SITE_BASE, SITE_DIR, SITE_START, SITE_USER, siteFiles, siteStages } fro
 import { type PlanContext, aptList, aptSteps, runtimeOf, userSteps } from '../provider.ts';
 import { shellQuote } from '../support/shell.ts';
 import { sourceOf } from '../support/source.ts';
-import { type InstallPlan, type LocalInstall, PIP_CACHE, VENV, pipInstall, venvInstall } from './install-plans.ts';
+import { type InstallPlan, type LocalInstall, PIP_CACHE, VENV, pipInstall, venvInstall } from './install-plan.ts';
 import type { Installer } from './installers.ts';
 import { installSteps, topOf } from './manifest-steps.ts';
 import { relativePath } from './requirement-files.ts';
@@ -132,7 +132,7 @@ const appSteps = (app: PythonApp, plan: Plan, env: Record<string, string>, local
     ...(copy === undefined ? [] : [copy]),
     { kind: 'env', values: env },
     ...inside,
-    ...localSteps(locals),
+    ...localSteps(app, locals),
     ...buildSteps(app.build),
   ];
 };
@@ -145,8 +145,18 @@ const sourceSteps = (app: PythonApp): Step[] => {
   return workdirOf(app) === APP_DIR ? [copy] : [copy, { kind: 'workdir', path: workdirOf(app) }];
 };
 
-const localSteps = (locals: string[]): Step[] =>
-  locals.length === 0 ? [] : [{ kind: 'run', caches: [PIP_CACHE], command: locals.join(' && ') }];
+/** What builds them may come from a private index, too. */
+const localSteps = ({ installEnv }: PythonApp, locals: string[]): Step[] =>
+  locals.length === 0
+    ? []
+    : [
+        {
+          kind: 'run',
+          caches: [PIP_CACHE],
+          command: locals.join(' && '),
+          ...(installEnv === null || installEnv.length > 0 ? { env: 'install' as const } : {}),
+        },
+      ];
 
 /** The install may have run in another folder than the one that the source is copied to. */
 const backToTop = ({ context, install }: PythonApp): Step[] =>
@@ -166,7 +176,7 @@ const depsStage = (app: PythonApp, apt: string[], locals: string[]): Stage => {
       { kind: 'workdir', path: APP_DIR },
       ...(Object.keys(env).length === 0 ? [] : [{ kind: 'env', values: env } as const]),
       ...installSteps(app),
-      ...(locals.length === 0 ? [] : [...backToTop(app), ...sourceSteps(app), ...localSteps(locals)]),
+      ...(locals.length === 0 ? [] : [...backToTop(app), ...sourceSteps(app), ...localSteps(app, locals)]),
     ],
   };
 };

@@ -100,12 +100,15 @@ const canonical = (text: string): string =>
     .sort()
     .join(',');
 
-/** Folders that poetry.lock takes packages from, relative to it. */
-export const poetryLocals = (app: Dir): string[] =>
-  packagesOf(app, 'poetry.lock')
-    .filter((item) => textAt(item, 'source', 'type') === 'directory')
-    .filter((item) => item['groups'] === undefined || textsOf(item['groups']).includes('main'))
-    .flatMap((item) => textAt(item, 'source', 'url') ?? []);
+/** Paths that poetry.lock takes packages from, relative to it: folders, and files such as wheels. */
+export const poetryLocals = (app: Dir): { folders: string[]; files: string[] } => {
+  const main = packagesOf(app, 'poetry.lock').filter(
+    (item) => item['groups'] === undefined || textsOf(item['groups']).includes('main'),
+  );
+  const pathsOf = (type: string): string[] =>
+    main.flatMap((item) => (textAt(item, 'source', 'type') === type ? (textAt(item, 'source', 'url') ?? []) : []));
+  return { folders: pathsOf('directory'), files: pathsOf('file') };
+};
 
 /** The nearest folder above the app whose uv.lock has the app as a package: its workspace. */
 export const uvWorkspace = (app: Dir, repo: Dir): { root: string; member: LockedLocal } | null => {

@@ -2,7 +2,7 @@ import { APP_DIR, type Step } from '../../plan.ts';
 import { safePath } from '../../dockerfile-text.ts';
 import type { Dir } from '../../source-tree.ts';
 import { sourceOf } from '../support/source.ts';
-import { type InstallPlan, MAKE_VENV, VENV } from './install-plans.ts';
+import { type InstallPlan, MAKE_VENV, VENV } from './install-plan.ts';
 import type { PythonApp } from './layout.ts';
 import { folderOf, relativePath } from './requirement-files.ts';
 

@@ -1,0 +1,2 @@
+def price(name: str) -> str:
+    return f"{name} 3.50"

@@ -1,0 +1,2 @@
+def more(text: str) -> str:
+    return f"{text}, and more"
