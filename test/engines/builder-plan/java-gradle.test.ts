@@ -273,7 +273,7 @@ test('the Dockerfile', () => {
 WORKDIR /app
 ENV GRADLE_USER_HOME=/var/cache/gradle
 COPY source/ ./
-RUN --mount=type=cache,id=berth-shop-web-gradle,target=/var/cache/gradle,sharing=locked --mount=type=bind,source=berth/env,target=/run/berth/env set -a && . /run/berth/env && set +a && sh ./gradlew --no-daemon --console=plain --build-cache installDist && mkdir -p /out/lib && cp -r build/install/* /out/app && for jar in /out/app/lib/*.jar; do [ -e "build/libs/\${jar##*/}" ] || mv "$jar" /out/lib/; done && ln -s "$(ls /out/app/bin | grep -v '[.]bat$' | head -n 1)" /out/app/bin/start
+RUN --mount=type=cache,id=berth-shop-web-gradle,target=/var/cache/gradle,sharing=locked --mount=type=bind,source=berth/env,target=/run/berth/env set -a && . /run/berth/env && set +a && sh ./gradlew --no-daemon --console=plain --build-cache installDist && mkdir -p /out/lib && cp -r build/install/* /out/app && for jar in /out/app/lib/*.jar; do [ -e "build/libs/\${jar##*/}" ] || mv "$jar" /out/lib/; done && ln -s "$(ls /out/app/bin | grep -v '[.]bat$' | head -n 1)" /out/app/bin/start && chmod -R a+rX /out/app
 
 FROM eclipse-temurin:21-jre AS runtime
 RUN if id ubuntu >/dev/null 2>&1; then userdel ubuntu; fi && useradd --uid 1000 --create-home --shell /usr/sbin/nologin app && install -d -o app -g app /app

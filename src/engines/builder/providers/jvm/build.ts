@@ -102,6 +102,8 @@ export const distributionOutcome = (
       ? []
       : [`for jar in /out/app/lib/*.jar; do [ -e "${own}/\${jar##*/}" ] || mv "$jar" /out/lib/; done`]),
     `ln -s "$(ls /out/app/bin | grep -v '[.]bat$' | head -n 1)" /out/app/bin/start`,
+    // Some tools let nobody but the owner run the scripts.
+    'chmod -R a+rX /out/app',
   ],
   libraries: own !== null,
   start: launchCommand({ kind: 'script' }, framework),
