@@ -23,6 +23,7 @@ const HELP: Record<keyof Config, Help> = {
   registryImage: ['IMAGE', 'image of the registry'],
   buildConcurrency: ['N', 'builds at once; 0 is half of the cores'],
   buildTimeoutSeconds: ['SECONDS', 'longest build'],
+  releaseTimeoutSeconds: ['SECONDS', 'longest release command'],
   buildMemoryMb: ['MB', "memory of all builds together; 0 is three quarters of the machine's"],
   maxUploadBytes: ['BYTES', 'largest upload'],
   buildCacheBytes: ['BYTES', 'build cache to keep, of all services together'],

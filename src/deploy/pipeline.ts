@@ -1,5 +1,5 @@
 import { conflict } from '#kernel/errors';
-import type { Checkpoint, Outcome, Run } from '#modules/operations';
+import type { Outcome, Run } from '#modules/operations';
 import type { ReleaseRow } from '#modules/releases';
 import type { ServiceRow } from '#modules/services';
 import type { Builds, Built } from './builds.ts';
@@ -28,7 +28,9 @@ export const createPipeline = (deps: DeployDeps, { builds, releaseCommand, rollo
   const deploy = async (run: Run): Promise<Outcome> => {
     const service = requireService(run);
     try {
-      if (run.checkpoint !== null) return await resume(run, service, run.checkpoint);
+      const reached = run.checkpoint;
+      if (reached !== null && reached.release !== null)
+        return await resume(run, service, reached.release, reached.committed);
       const built = await builds.make(run, service);
       const argv = built.source.plan.releaseCommand;
       if (argv !== null) await releaseCommand.run(run, service, { image: built.imageId, argv });
@@ -96,7 +98,7 @@ export const createPipeline = (deps: DeployDeps, { builds, releaseCommand, rollo
   };
 
   /** Goes on where an earlier process stopped: the release is there, its rollout is done again, or was done. */
-  const resume = async (run: Run, service: ServiceRow, { release: id, committed }: Checkpoint): Promise<Outcome> => {
+  const resume = async (run: Run, service: ServiceRow, id: string, committed: boolean): Promise<Outcome> => {
     const release = releases.get(service.project, service.name, id);
     if (release === undefined) throw conflict(`release ${id} is gone`, 'deploy again');
     if (committed) return succeeded(config, service, release);

@@ -1,3 +1,4 @@
+import type { ContainerSpec } from '#engines/runtime/port';
 import { BerthError } from '#kernel/errors';
 import { maskLine } from '#kernel/mask';
 import type { Run } from '#modules/operations';
@@ -5,12 +6,13 @@ import type { ServiceRow } from '#modules/services';
 import type { Addresses } from './addresses.ts';
 import type { DeployDeps } from './deps.ts';
 import type { Networks } from './networks.ts';
-import { replicaEnv, replicaName, replicaSpec } from './specs.ts';
+import { replicaEnv, replicaSpec } from './specs.ts';
 
 export interface ReleaseCommand {
   /**
-   * Runs `argv` once in the new image, with the service's env, network and limits, and waits for its end. Rejects with
-   * BUILD_COMMAND_FAILED when it ends with another code than 0.
+   * Runs `argv` once in the new image, with the service's env, network and limits, and waits for its end; not again when
+   * berth was restarted after it. Rejects with
+   * BUILD_COMMAND_FAILED when it ends with another code than 0, and with TIMEOUT when it takes too long.
    */
   run(run: Run, service: ServiceRow, what: { image: string; argv: string[] }): Promise<void>;
 }
@@ -23,10 +25,10 @@ export const createReleaseCommand = (deps: DeployDeps, addresses: Addresses, net
   const { runtime, config } = deps;
 
   /** Its lines as they come; resolves with the last ones when the container has ended. */
-  const follow = async (run: Run, containerId: string): Promise<string> => {
+  const follow = async (run: Run, containerId: string, signal: AbortSignal): Promise<string> => {
     const masker = deps.env.masker(run.project);
     const tail: string[] = [];
-    for await (const { line } of runtime.logs(containerId, { follow: true, signal: run.signal })) {
+    for await (const { line } of runtime.logs(containerId, { follow: true, signal })) {
       const shown = maskLine(masker, line);
       run.log('rollout', shown);
       tail.push(shown);
@@ -35,29 +37,46 @@ export const createReleaseCommand = (deps: DeployDeps, addresses: Addresses, net
     return tail.join('\n');
   };
 
+  const specOf = (
+    run: Run,
+    service: ServiceRow,
+    place: { image: string; network: string; ip: string },
+  ): ContainerSpec => {
+    const env = replicaEnv(config, service, deps.env.resolve(service.project));
+    const spec = replicaSpec({
+      ...place,
+      config,
+      instance: deps.instance,
+      service,
+      operationId: run.id,
+      slot: SLOT,
+      env,
+    });
+    // It serves nothing: under the service's name others would try to reach it.
+    return { ...spec, network: { ...spec.network, aliases: [] } };
+  };
+
   return {
     run: async (run, service, { image, argv }) => {
+      if (run.checkpoint !== null) {
+        run.log('rollout', 'the release command ran before berth was restarted');
+        return;
+      }
       const project = await networks.ensure(service.project);
       const ip = addresses.reserve(project);
+      const limit = AbortSignal.timeout(config.releaseTimeoutSeconds * 1000);
       let containerId: string | undefined;
       try {
-        const env = replicaEnv(config, service, deps.env.resolve(service.project));
-        const place = {
-          config,
-          instance: deps.instance,
-          network: project.network,
-          operationId: run.id,
-          slot: SLOT,
-          ip,
-        };
-        const spec = replicaSpec({ ...place, service, image, env });
-        containerId = (await runtime.create({ ...spec, command: argv, name: replicaName(service, SLOT, run.id) })).id;
+        const spec = specOf(run, service, { image, network: project.network, ip });
+        containerId = (await runtime.create({ ...spec, command: argv })).id;
         run.log('rollout', `release command: ${argv.join(' ')}`);
         await runtime.start(containerId);
-        const logTail = await follow(run, containerId);
+        const logTail = await follow(run, containerId, AbortSignal.any([run.signal, limit]));
         if (run.signal.aborted) throw run.signal.reason;
+        if (limit.aborted) throw tooLong(config.releaseTimeoutSeconds, logTail);
         const state = await runtime.inspect(containerId);
         if (state?.exitCode !== 0) throw failed(state?.exitCode ?? null, state?.oomKilled ?? false, logTail);
+        run.saveCheckpoint({ release: null, committed: false });
       } finally {
         if (containerId !== undefined) await runtime.remove(containerId);
         addresses.release(service.project, ip);
@@ -65,6 +84,16 @@ export const createReleaseCommand = (deps: DeployDeps, addresses: Addresses, net
     },
   };
 };
+
+const tooLong = (seconds: number, logTail: string): BerthError =>
+  new BerthError(
+    'TIMEOUT',
+    `the release command took longer than ${seconds} s and was stopped; nothing was rolled out`,
+    {
+      hint: 'make it quicker, or raise release_timeout_seconds in the configuration of the server; then deploy again',
+      logTail,
+    },
+  );
 
 const failed = (exitCode: number | null, oomKilled: boolean, logTail: string): BerthError => {
   const how = oomKilled ? 'ran out of memory' : `ended with exit code ${exitCode ?? 'unknown'}`;

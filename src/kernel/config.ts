@@ -37,6 +37,8 @@ export interface Config {
   /** Builds at once; 0 means half of the cores, at least 1. */
   buildConcurrency: number;
   buildTimeoutSeconds: number;
+  /** Longest run of a release command. */
+  releaseTimeoutSeconds: number;
   /** Memory that all builds together may use; 0 means three quarters of the machine's. */
   buildMemoryMb: number;
   /** Largest upload in bytes. */
@@ -90,6 +92,7 @@ export const DEFAULT_CONFIG: Config = {
   registryImage: 'registry:3',
   buildConcurrency: 0,
   buildTimeoutSeconds: 1800,
+  releaseTimeoutSeconds: 600,
   buildMemoryMb: 0,
   maxUploadBytes: 512 * MIB,
   buildCacheBytes: 10 * GIB,

@@ -27,8 +27,8 @@ export interface OperationRow {
 
 /** How far an operation got; written in the transaction that makes it so. */
 export interface Checkpoint {
-  /** The release that the deploy made. */
-  release: string;
+  /** The release that the deploy made; null when it has got no further than its release command. */
+  release: string | null;
   /** Whether the service points at it already. */
   committed: boolean;
 }
