@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { docker } from '#test/support/docker.ts';
 import type { Berth } from '#test/support/berth.ts';
 import { apiRead } from './api-read.ts';
+import { builder } from './builder.ts';
 import { crash } from './crash.ts';
 import { firstDeploy } from './first-deploy.ts';
 import { idle } from './idle.ts';
@@ -24,6 +25,7 @@ import { isMet, type Row } from './kit/row.ts';
 import { Scope } from './kit/scope.ts';
 import { bootServer } from './kit/server.ts';
 import { logReaders } from './log-readers.ts';
+import { planning } from './planning.ts';
 import { redeploy } from './redeploy.ts';
 import { rollback } from './rollback.ts';
 import { traffic } from './traffic.ts';
@@ -37,6 +39,8 @@ const BENCHMARKS: Record<string, Benchmark> = {
   'log-readers': logReaders,
   crash,
   idle,
+  planning,
+  builder,
 };
 
 const DOCUMENT = join(import.meta.dir, '../../docs/benchmarks.md');

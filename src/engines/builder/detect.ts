@@ -1,4 +1,5 @@
 import { BerthError, invalidInput } from '#kernel/errors';
+import { appsBelow, namedApp, severalApps } from './apps-below.ts';
 import { readProcfile } from './overrides-procfile.ts';
 import { type Overrides, readOverrides } from './overrides.ts';
 import type { Plan } from './plan.ts';
@@ -20,9 +21,8 @@ export interface PlanOptions {
 export const planBuild = (tree: SourceTree, options: PlanOptions): Plan => {
   const repo = new Dir(tree);
   const overrides = readOverrides(repo, options.projectEnv, options.serviceName);
-  const app = appFolder(repo, overrides);
   const notes: Notes = { decisions: [], warnings: [], versions: [] };
-  const provider = chooseProvider(repo, app, overrides, notes);
+  const { app, provider } = choose(repo, appFolder(repo, overrides), { overrides, notes, ...options });
   return provider.plan({ app, repo, overrides, procfile: readProcfile(app), notes, ...options });
 };
 
@@ -39,28 +39,56 @@ const appFolder = (repo: Dir, { root }: Overrides): Dir => {
   );
 };
 
-const chooseProvider = (repo: Dir, app: Dir, overrides: Overrides, notes: Notes): Provider => {
-  if (overrides.provider !== undefined) return namedProvider(overrides.provider, notes);
-  if (app.files().length === 0) throw noProvider(app);
+interface Choice {
+  app: Dir;
+  provider: Provider;
+}
+
+interface Chooser extends PlanOptions {
+  overrides: Overrides;
+  notes: Notes;
+}
+
+/** The folder of the app and what builds it: a source without an app at its root may have some in its folders. */
+const choose = (repo: Dir, app: Dir, chooser: Chooser): Choice => {
+  const { overrides, notes, serviceName } = chooser;
+  if (overrides.provider !== undefined) return { app, provider: namedProvider(overrides.provider, notes) };
   const found = PROVIDERS.flatMap((provider) => {
     const strength = provider.detect(app, repo);
     return strength === null ? [] : [{ provider, strength }];
   });
-  const first = found.find(({ strength }) => strength === 'strong') ?? found[0];
-  if (!first) throw noProvider(app);
-  const others = found.filter(
-    ({ provider }) =>
-      provider !== first.provider &&
-      !['static', 'shell'].includes(provider.name) &&
-      !(provider.name === 'node' && first.provider.buildsAssets === true),
-  );
-  if (others.length > 0 && first.provider.name !== 'dockerfile') {
-    const names = others.map(({ provider }) => provider.name).join(', ');
-    notes.warnings.push(
-      `this looks like ${names} too: set provider in the [build] table of berth.toml if ${first.provider.name} is wrong`,
-    );
+  const strong = found.find(({ strength }) => strength === 'strong');
+  const below = strong === undefined ? appsBelow(app, repo) : [];
+  if (overrides.root === undefined) {
+    const named = namedApp(below, serviceName);
+    if (named !== undefined) {
+      notes.decisions.push(`app ${named.dir.path}: its folder has the name of the service`);
+      return choose(repo, named.dir, { ...chooser, overrides: { ...overrides, root: named.dir.path } });
+    }
+    if (below.length > 1) throw severalApps(below);
   }
-  return first.provider;
+  const first = strong ?? found[0];
+  if (!first) throw noProvider(app, below[0]?.dir);
+  warnOfOthers(
+    first.provider,
+    found.map(({ provider }) => provider),
+    notes,
+  );
+  return { app, provider: first.provider };
+};
+
+const warnOfOthers = (first: Provider, found: Provider[], notes: Notes): void => {
+  const others = found.filter(
+    (provider) =>
+      provider !== first &&
+      !['static', 'shell'].includes(provider.name) &&
+      !(provider.name === 'node' && first.buildsAssets === true),
+  );
+  if (others.length === 0 || first.name === 'dockerfile') return;
+  const names = others.map(({ name }) => name).join(', ');
+  notes.warnings.push(
+    `this looks like ${names} too: set provider in the [build] table of berth.toml if ${first.name} is wrong`,
+  );
 };
 
 const namedProvider = (name: string, notes: Notes): Provider => {
@@ -80,11 +108,11 @@ const namedProvider = (name: string, notes: Notes): Provider => {
 
 const WAYS_OUT = 'add a Dockerfile at the source root, or set provider and start in the [build] table of berth.toml';
 
-const noProvider = (app: Dir): BerthError => {
+const noProvider = (app: Dir, below: Dir | undefined): BerthError => {
   const entries = app.entries();
   const markers = [...new Set(PROVIDERS.flatMap((provider) => provider.markers))];
   const seen = entries.length === 0 ? 'the source is empty' : `seen: ${listed(entries)}`;
-  const hint = `${nearMiss(app, markers) ?? ''}${WAYS_OUT}. ${seen}. Looked for: ${markers.join(', ')}`;
+  const hint = `${nearMiss(app, markers, below) ?? ''}${WAYS_OUT}. ${seen}. Looked for: ${markers.join(', ')}`;
   return new BerthError('NO_PROVIDER_DETECTED', 'nothing in the source says how to build it', { hint });
 };
 
@@ -94,13 +122,14 @@ const listed = (names: string[]): string => {
 };
 
 /** A manifest one folder down, or a name that is a slip of the pen away from a marker. */
-const nearMiss = (app: Dir, markers: string[]): string | undefined => {
+const nearMiss = (app: Dir, markers: string[], below: Dir | undefined): string | undefined => {
   const entries = app.entries();
-  for (const folder of entries.filter((name) => name.endsWith('/'))) {
-    const inside = app.dir(folder.slice(0, -1)).entries();
-    const marker = inside.find((name) => markers.includes(name) && name !== 'index.html');
-    if (marker !== undefined)
-      return `${folder}${marker} is one folder down: set root = "${folder.slice(0, -1)}" in the [build] table of berth.toml, or deploy that folder. Else `;
+  const inside = below ?? firstMarked(app, markers);
+  if (inside !== undefined) {
+    const folder = inside.path.slice(app.path === '' ? 0 : app.path.length + 1);
+    const marker = inside.entries().find((name) => markers.includes(name)) ?? '';
+    const depth = folder.includes('/') ? 'lies below' : 'is one folder down';
+    return `${folder}/${marker} ${depth}: set root = "${inside.path}" in the [build] table of berth.toml, or deploy that folder. Else `;
   }
   for (const name of entries) {
     const close = nearest(name, markers, 2) ?? markers.find((marker) => `${marker}.txt` === name);
@@ -108,3 +137,11 @@ const nearMiss = (app: Dir, markers: string[]): string | undefined => {
   }
   return undefined;
 };
+
+/** A folder right below with a manifest, though nothing in it can be started. */
+const firstMarked = (app: Dir, markers: string[]): Dir | undefined =>
+  app
+    .entries()
+    .filter((name) => name.endsWith('/'))
+    .map((name) => app.dir(name.slice(0, -1)))
+    .find((dir) => dir.entries().some((name) => markers.includes(name) && name !== 'index.html'));

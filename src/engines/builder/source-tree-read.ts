@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, readdirSync, statSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { invalidInput } from '#kernel/errors';
 import type { SourceTree } from './source-tree.ts';
 
@@ -27,11 +27,12 @@ export const readSourceTree = (root: string): SourceTree => {
 
 const list = (root: string): string[] => {
   const files: string[] = [];
-  const folders = [root];
+  // Paths relative to the root, with a slash at their end.
+  const folders = [''];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      if (entry.isDirectory() && !EXCLUDED.has(entry.name)) folders.push(join(folder, entry.name));
-      if (entry.isFile()) files.push(relative(root, join(folder, entry.name)).split(sep).join('/'));
+    for (const entry of readdirSync(`${root}/${folder}`, { withFileTypes: true })) {
+      if (entry.isDirectory() && !EXCLUDED.has(entry.name)) folders.push(`${folder}${entry.name}/`);
+      if (entry.isFile()) files.push(`${folder}${entry.name}`);
       if (files.length + folders.length > MAX_ENTRIES) throw tooManyEntries();
     }
   }

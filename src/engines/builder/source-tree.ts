@@ -63,8 +63,22 @@ export class Dir {
 
   /** Names directly in this folder; those of folders end with a slash. */
   entries(): string[] {
-    this.#entries ??= [...new Set(this.files().map((file) => file.replace(/\/.*$/s, '/')))];
+    this.#entries ??= this.#list();
     return this.#entries;
+  }
+
+  /** Leaps over what lies in folders: the root of a large source has few entries. */
+  #list(): string[] {
+    const { files } = this.#tree;
+    const found: string[] = [];
+    let index = lowerBound(files, this.#prefix);
+    for (let file = files[index]; file?.startsWith(this.#prefix); file = files[index]) {
+      const slash = file.indexOf('/', this.#prefix.length);
+      found.push(slash < 0 ? file.slice(this.#prefix.length) : file.slice(this.#prefix.length, slash + 1));
+      // "0" is the character after "/".
+      index = slash < 0 ? index + 1 : lowerBound(files, `${file.slice(0, slash)}0`);
+    }
+    return found;
   }
 }
 

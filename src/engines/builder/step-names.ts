@@ -9,7 +9,7 @@ const OWN_COMMANDS: [RegExp, string][] = [
   [/^export GIT_CONFIG_COUNT=.*? && /, ''],
   [/^export RUSTUP_TOOLCHAIN="[^"]*" && /, ''],
   [/^find \S+ -path \S+ -prune -o -type f -exec touch \{\} \+ && /, ''],
-  [/^\{ (.*) \|\| echo '[^']*'; \}$/, '$1'],
+  [/^\{ (.*) \|\| echo 'the dependencies are built together with the sources'; \}$/, '$1 (dependencies)'],
   [/ && mkdir (?:-p )?\/out\b.*$/, ''],
 ];
 

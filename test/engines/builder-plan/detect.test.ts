@@ -112,6 +112,67 @@ describe('root', () => {
   });
 });
 
+describe('a source with apps in its folders', () => {
+  const files: Files = {
+    'README.md': '',
+    'apps/api/package.json': packageJson(START),
+    'apps/api/a.js': '',
+    'apps/web/index.html': '',
+    'libs/util/package.json': packageJson({ name: 'util' }),
+    'services/jobs/go.mod': 'module jobs\n\ngo 1.24\n',
+    'services/jobs/main.go': 'package main\n',
+    'tests/tool/package.json': packageJson(START),
+  };
+
+  test('several and no root are an error that lists them with what would build them', () => {
+    expect(refusal(files, { service: 'shop' })).toMatchObject({
+      kind: 'INVALID_INPUT',
+      message:
+        'there is no app at the root of the source, but there are several below: apps/api (node), apps/web (static), services/jobs (go)',
+      hint: 'set root to the folder of one of them in the [build] table of berth.toml (or [services.<name>.build]); or name the service after its folder',
+    });
+  });
+
+  test.each([
+    ['api', 'node', 'apps/api'],
+    ['web', 'static', 'apps/web'],
+    ['jobs', 'go', 'services/jobs'],
+  ])('the one with the name of the service is taken: %s', (service, provider, root) => {
+    const plan = planOf(files, { service });
+    expect({ provider: plan.provider, root: plan.root }).toEqual({ provider, root });
+    expect(plan.decisions[0]).toBe(`app ${root}: its folder has the name of the service`);
+  });
+
+  test('a package.json for tooling at the root does not hide them', () => {
+    const tooling = { ...files, 'package.json': packageJson({ devDependencies: { prettier: '3' } }) };
+    expect(refusal(tooling, { service: 'shop' }).message).toContain('apps/api (node)');
+    expect(planOf(tooling, { service: 'api' }).root).toBe('apps/api');
+  });
+
+  test('an app at the root is taken whatever lies below', () => {
+    expect(planOf({ ...files, 'main.py': '' }, { service: 'api' }).provider).toBe('python');
+  });
+
+  test('a manifest that cannot be read is listed, and named when its folder is chosen', () => {
+    const broken = { ...files, 'apps/old/package.json': '{' };
+    expect(refusal(broken, { service: 'shop' }).message).toContain('apps/old (');
+    expect(refusal(broken, { service: 'old' }).message).toStartWith('apps/old/package.json:1');
+  });
+
+  test('a root that is named is not looked below', () => {
+    expect(refusal(files, { env: { BERTH_ROOT: 'apps' } }).kind).toBe('NO_PROVIDER_DETECTED');
+    expect(refusal(files, { env: { BERTH_ROOT: 'apps' } }).hint).toStartWith(
+      'api/package.json is one folder down: set root = "apps/api"',
+    );
+  });
+
+  test('a single one is pointed at, wherever it is', () => {
+    expect(refusal({ 'a/b/c/main.py': '', 'README.md': '' }).hint).toStartWith(
+      'a/b/c/main.py lies below: set root = "a/b/c" in the [build] table of berth.toml',
+    );
+  });
+});
+
 describe('large sources', () => {
   const files: Files = nodeApp({ scripts: { build: 'tsc', start: 'node dist/a.js' }, dependencies: { next: '15' } });
   for (let index = 0; index < 20_000; index += 1) files[`src/folder-${index % 200}/file-${index}.ts`] = '';

@@ -305,8 +305,13 @@ CMD ["/usr/local/bin/app"]
   });
 
   test('a program of another module is built from where the app is', () => {
-    const plan = planOf({ ...files, Procfile: 'release: bin/worker\n' }, { service: 'api' });
-    expect(targets(plan)).toEqual(['app .', 'worker ../worker']);
+    const expected = ['app .', 'worker ../worker'];
+    expect(targets(planOf({ ...files, Procfile: 'release: bin/worker\n' }, { service: 'api' }))).toEqual(expected);
+    const rooted = planOf(
+      { ...files, 'services/api/Procfile': 'release: worker\n' },
+      { env: { BERTH_ROOT: 'services/api' } },
+    );
+    expect(targets(rooted)).toEqual(expected);
   });
 
   test('a module that go.work does not list is built without it', () => {

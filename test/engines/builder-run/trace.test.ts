@@ -166,6 +166,10 @@ describe('the name of a step', () => {
       `[build 4/4] RUN ${env}export RUSTUP_TOOLCHAIN="$(x)" && find . -path ./target -prune -o -type f -exec touch {} + && cargo build && mkdir -p /out && cp a /out/`,
       '[build 4/4] RUN cargo build',
     ],
+    [
+      "[build 3/5] RUN { cargo build || echo 'the dependencies are built together with the sources'; }",
+      '[build 3/5] RUN cargo build (dependencies)',
+    ],
     ['[2/2] RUN --mount=type=cache,target=/x make', '[2/2] RUN --mount=type=cache,target=/x make'],
     ['[2/2] RUN ["/bin/sh","-c","unfinished', '[2/2] RUN ["/bin/sh","-c","unfinished'],
     ['[2/2] COPY a\n  b', '[2/2] COPY a b'],

@@ -6,7 +6,7 @@ import { type BuiltProgram, builtPrograms, placesOf } from '../support/programs.
 import type { Cgo } from './cgo.ts';
 import type { GoLayout } from './layout.ts';
 import type { ModuleSource } from './modules.ts';
-import { type MainPackage, chooseMain, mainPackages } from './packages.ts';
+import { type MainPackage, chooseMain, mainPackages, workspaceMains } from './packages.ts';
 
 /** Everything that is known about a Go app before its image is laid out. */
 export interface GoApp {
@@ -36,10 +36,14 @@ export const programsOf = (context: PlanContext, layout: GoLayout, start: string
     mains,
     placesOf([start], names).map(({ name }) => name),
   );
-  const named = placesOf([start, release], names);
+  const all = workspaceMains(context.app, layout);
+  const named = placesOf(
+    [start, release],
+    all.map(({ name }) => name),
+  );
   const built = builtPrograms(main.name, named).map((program) => ({
     ...program,
-    package: mains.find(({ name }) => name === program.output) ?? main,
+    package: all.find(({ name }) => name === program.output) ?? main,
   }));
   return { main, built: built.map((program, index) => (index === 0 ? { ...program, package: main } : program)) };
 };

@@ -28,6 +28,14 @@ export const mainPackages = (app: Dir, { module, work, modules }: GoLayout): Mai
   });
 };
 
+/** Every program of the workspace, the app's own first. */
+export const workspaceMains = (app: Dir, layout: GoLayout): MainPackage[] => {
+  const own = mainPackages(app, layout);
+  if (layout.work === null || layout.module === null) return own;
+  const others = mainPackages(layout.work, { ...layout, module: null });
+  return [...own, ...others.filter(({ module }) => module.path !== layout.module?.dir.path)];
+};
+
 /** The program to build: the app's own folder, the only one, or the one that a name leads to. */
 export const chooseMain = (
   context: PlanContext,
