@@ -18,7 +18,7 @@ export const TOOLS = {
   rust: tool('rust', 'Rust', '1', ['1']),
   elixir: tool('elixir', 'Elixir', '1.19', ['1.20', '1.19', '1.18', '1.17', '1.16', '1.15', '1.14']),
   gleam: tool('gleam', 'Gleam', '1', ['1']),
-  zig: tool('zig', 'Zig', '0.15', ['0.17', '0.16', '0.15', '0.14', '0.13', '0.12', '0.11']),
+  zig: tool('zig', 'Zig', '0.17', ['0.17', '0.16', '0.15', '0.14', '0.13', '0.12', '0.11']),
   crystal: tool('crystal', 'Crystal', '1', ['1']),
   dart: tool('dart', 'Dart', '3', ['3', '2']),
   swift: tool('swift', 'Swift', '6.2', ['6.2', '6.1', '6.0', '5.10', '5.9', '5.8', '5.7']),

@@ -56,7 +56,7 @@ function planZig(context: PlanContext): Plan {
   return compiledPlan(context, {
     provider: 'zig',
     image: `python:${TOOLS.python.fallback}-slim`,
-    apt: ['ca-certificates', 'git', ...packagesFor(libraries(tokens))],
+    apt: [...(/"git\+/.test(app.read('build.zig.zon') ?? '') ? ['git'] : []), ...packagesFor(libraries(tokens))],
     before: [
       {
         kind: 'run',

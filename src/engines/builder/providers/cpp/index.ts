@@ -25,12 +25,13 @@ const ENDINGS = [
   'meson.build',
 ];
 
-/** Where the build happens: outside of the source, and kept between builds. */
+/** Where the build happens: outside of the source. */
 const BUILD_DIR = '/build';
-const CACHES: CacheMount[] = [
-  { name: 'ccache', target: '/root/.cache/ccache' },
-  { name: 'cpp-build', target: BUILD_DIR, locked: true },
-];
+const CCACHE: CacheMount = { name: 'ccache', target: '/root/.cache/ccache' };
+/** What FetchContent brought stays, and is not compiled again. */
+const KEPT_BUILD: CacheMount = { name: 'cpp-build', target: BUILD_DIR, locked: true };
+/** Downloads of subprojects. */
+const WRAPS: CacheMount = { name: 'meson-wraps', target: '/root/.cache/meson' };
 
 /** Apps in C and C++. */
 export const cpp: Provider = {
@@ -40,7 +41,7 @@ export const cpp: Provider = {
     title: 'C, C++',
     detects: '`CMakeLists.txt`, `meson.build`, or a `Makefile` that links a program from C or C++ sources',
     notes:
-      'the only executable target, the only one that is installed, or the one with the name of the service or project; the headers of well-known libraries (`find_package`, pkg-config, `dependency()`) come from Debian, those of `conanfile.txt` and `vcpkg.json` from there, and shared libraries go into the image with the program; ccache and the build folder are kept between builds',
+      'the only executable target, the only one that is installed, or the one with the name of the service or project; the headers of well-known libraries (`find_package`, pkg-config, `dependency()`) come from Debian, those of `conanfile.txt` and `vcpkg.json` from there, and shared libraries go into the image with the program; what was compiled and fetched is kept between builds',
   },
   detect,
   plan: planCpp,
@@ -55,6 +56,8 @@ function detect(app: Dir): 'strong' | null {
 interface Recipe {
   tools: string[];
   packages: string[];
+  caches: CacheMount[];
+  env: Record<string, string>;
   commands: string[];
   files: ContextFile[];
 }
@@ -68,6 +71,7 @@ function planCpp(context: PlanContext): Plan {
   if (recipe.packages.length > 0) notes.decisions.push(`from Debian: ${recipe.packages.join(', ')}`);
   if (manager) notes.decisions.push(`libraries by ${manager.name}: ${manager.reason}`);
   const compilers = usual ? [] : [`gcc-${gcc}`, `g++-${gcc}`];
+  const env = { ...recipe.env, ...(usual ? {} : { CC: `gcc-${gcc}`, CXX: `g++-${gcc}` }) };
   return compiledPlan(context, {
     provider: 'cpp',
     image: COMPILED_BASE,
@@ -81,10 +85,10 @@ function planCpp(context: PlanContext): Plan {
       ...recipe.packages,
       ...(manager?.apt ?? []),
     ],
-    caches: [...CACHES, ...(manager?.caches ?? [])],
-    ...(usual ? {} : { env: { CC: `gcc-${gcc}`, CXX: `g++-${gcc}` } }),
+    caches: [...recipe.caches, ...(manager?.caches ?? [])],
+    ...(Object.keys(env).length === 0 ? {} : { env }),
     install: manager?.install ?? null,
-    build: [touchSources('.git'), ...recipe.commands],
+    build: recipe.commands,
     endings: ENDINGS,
     files: recipe.files,
     remember: { gcc },
@@ -92,7 +96,14 @@ function planCpp(context: PlanContext): Plan {
 }
 
 /** For a build command of the user's own: every tool is there. */
-const OWN: Recipe = { tools: ['ccache', 'cmake', 'meson', 'ninja-build'], packages: [], commands: [], files: [] };
+const OWN: Recipe = {
+  tools: ['ccache', 'cmake', 'meson', 'ninja-build'],
+  packages: [],
+  caches: [CCACHE],
+  env: {},
+  commands: [],
+  files: [],
+};
 
 const recipeOf = (context: PlanContext, flags: string[]): Recipe => {
   const { app } = context;
@@ -127,6 +138,8 @@ const cmakeRecipe = (context: PlanContext, flags: string[]): Recipe => {
   ];
   return {
     tools: ['ccache', 'cmake', 'ninja-build'],
+    caches: [CCACHE, KEPT_BUILD],
+    env: {},
     packages: project.packages,
     // CMake itself says where the program is: its name and folder depend on properties that only CMake evaluates.
     files: [
@@ -136,6 +149,7 @@ const cmakeRecipe = (context: PlanContext, flags: string[]): Recipe => {
       },
     ],
     commands: [
+      touchSources('.git'),
       `cmake --fresh -S . -B ${BUILD_DIR} -G Ninja ${[...options, ...flags].join(' ')}`,
       `cmake --build ${BUILD_DIR} --target ${target}`,
       `install -Ds "$(cat ${BUILD_DIR}/berth-target)" /out/app`,
@@ -166,10 +180,12 @@ const mesonRecipe = (context: PlanContext): Recipe => {
   const path = programs.find((program) => program.name === name)?.path ?? name;
   return {
     tools: ['ccache', 'cmake', 'meson', 'ninja-build'],
+    caches: [CCACHE, WRAPS],
+    env: { MESON_PACKAGE_CACHE_DIR: WRAPS.target },
     packages: project.packages,
     files: [],
     commands: [
-      `meson setup --reconfigure --buildtype=release ${BUILD_DIR}`,
+      `meson setup --buildtype=release ${BUILD_DIR}`,
       `meson compile -C ${BUILD_DIR}`,
       `install -Ds ${BUILD_DIR}/${path} /out/app`,
     ],
@@ -191,6 +207,8 @@ const makeRecipe = (context: PlanContext): Recipe => {
   const path = paths.find((one) => one.replace(/^.*\//, '') === name) ?? name;
   return {
     tools: [],
+    caches: [],
+    env: {},
     packages: project?.packages ?? [],
     files: [],
     commands: [`make -j"$(nproc)" ${path}`, `install -Ds ${path} /out/app`],

@@ -7,8 +7,9 @@ import { type PlanContext, type Provider, chosenStart, noStartCommand, versionOf
 import { placeOf, textAt } from '../support/fields.ts';
 import { type Framework, recogniseFramework } from './frameworks/index.ts';
 import { lockDrift, lockedNames, npmLockVersion } from './lock-file.ts';
-import { type Manifest, hasDependency, readManifest, script } from './manifest.ts';
+import { type Manifest, readManifest, script } from './manifest.ts';
 import { systemNeeds } from './native.ts';
+import { usesBun } from './bun.ts';
 import { choosePackageManager, fitToImage } from './package-manager.ts';
 import { type NodeApp, nodeBuild } from './app.ts';
 import { nodePlan } from './stages.ts';
@@ -74,7 +75,7 @@ const gather = (context: PlanContext): NodeApp => {
     notes.decisions.push(`framework: ${framework.name}`, ...framework.decisions);
     notes.warnings.push(...framework.warnings);
   }
-  const bun = usesBun(manager.name, manifest, framework, dir);
+  const bun = framework === null && usesBun(manager.name, manifest, dir);
   const startsByScript =
     chosen === undefined &&
     (framework === null || (framework.outcome.kind === 'server' && framework.outcome.start === null));
@@ -161,20 +162,6 @@ const nodeRequests = (dir: Dir, root: Dir, manifest: Manifest): (VersionRequest 
       toolVersionRequest(place, { names: ['node', 'nodejs'], files: ['.nvmrc', '.node-version'], range: nodeRange }),
     ),
   ];
-};
-
-const usesBun = (manager: string, manifest: Manifest, framework: Framework | null, dir: Dir): boolean => {
-  if (framework !== null) return false;
-  const start = script(manifest, 'start');
-  if (start !== undefined) return /^(bunx? |bun$)/.test(start.replace(/^(cross-env )?(\w+=\S+ )*/, ''));
-  return (
-    manager === 'bun' &&
-    !hasDependency(manifest, 'tsx') &&
-    (dir.has('bun.lock') ||
-      dir.has('bun.lockb') ||
-      hasDependency(manifest, '@types/bun') ||
-      hasDependency(manifest, 'bun-types'))
-  );
 };
 
 interface StartInput {

@@ -5,6 +5,7 @@ import { siteRules } from '../../static/rules.ts';
 import { type PlanContext, aptList, aptSteps, emptyPlan, runtimeOf, userSteps } from '../provider.ts';
 import { type NodeApp, memberPath } from './app.ts';
 import type { Output } from './frameworks/index.ts';
+import { BUN_INSTALL } from './bun.ts';
 import { cachesOf } from './commands.ts';
 import { buildStage, copySource, packCommand, packageStages, singleInstall } from './deps.ts';
 import { type Layout, layOut } from './layout.ts';
@@ -49,11 +50,12 @@ const serverPlan = (app: NodeApp, plan: Plan, layout: Layout, start: string[]): 
   const single = isSingle(app, layout);
   const gathered = app.build.length > 0 || (!single && !isWhole(app, layout));
   const stages: Stage[] = single || (layout.bare && !gathered && !app.bun) ? [] : packageStages(app, plan, layout);
-  if (app.bun && layout.install.length === 0)
-    stages[0]?.steps.push({
+  const bunIsThere = app.manager.name === 'bun' && layout.install.length > 0;
+  if (app.bun && !bunIsThere)
+    stages[0]?.steps.unshift({
       kind: 'run',
       caches: cachesOf('npm'),
-      command: toolInstall(app.manager) ?? 'npm install --global bun',
+      command: app.manager.name === 'bun' ? (toolInstall(app.manager) ?? BUN_INSTALL) : BUN_INSTALL,
     });
   const inside = memberPath(app);
   if (gathered) stages.push(buildStage(app, layout, gatherCommand(app, outputs)));

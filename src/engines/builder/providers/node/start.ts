@@ -53,8 +53,9 @@ const scriptCommand = (manifest: Manifest, name: string, depth: number): string 
   return before === undefined ? command : `${before} && ${command}`;
 };
 
-/** Without helpers that a container has no use for: `npx`, `cross-env`. */
-const plainCommand = (text: string): string => text.replace(/^(npx (?!-)|yarn (?=node )|cross-env(?:-shell)? )+/, '');
+/** Without helpers that a container has no use for: `npx`, `cross-env`. The image has Bun under one name only. */
+const plainCommand = (text: string): string =>
+  text.replace(/^(npx (?!-)|yarn (?=node )|cross-env(?:-shell)? )+/, '').replace(/^bunx /, 'bun x ');
 
 /** The development dependencies that a command needs, so that they must stay in the image: `tsx src/server.ts`. */
 export const developmentTools = (argv: readonly string[], manifest: Manifest): string[] => {
