@@ -118,7 +118,7 @@ const assign = (overrides: Overrides, key: Key, value: unknown, where: string): 
 };
 
 const EXPECTED: Record<KeySpec['kind'], string> = {
-  text: 'give a string',
+  text: 'give a string in quotes, such as "22"',
   commands: 'give a command as a string, or a list of commands',
   argv: 'give a command line as a string, or a list of words',
   packages: 'give a list of Debian package names',

@@ -95,7 +95,7 @@ const withoutRequest = (wanted: Tool, remembered: string | undefined): VersionCh
 const impossible = (wanted: Tool, request: VersionRequest): Error =>
   invalidInput(
     `${request.source} asks for ${wanted.title} ${quote(request.written)}, which no known version satisfies`,
-    `known: ${wanted.lines.join(', ')}; change ${request.source}, or set [build] version in berth.toml`,
+    `known: ${wanted.lines.join(', ')}; change ${request.source}${request.pinned === true ? '' : ', or set [build] version in berth.toml'}`,
   );
 
 /** Remembered versions come from a database: they reach a Dockerfile only in this shape. */

@@ -61,7 +61,7 @@ const CREDENTIALS = { 'gem-private': 'gems.example.com', 'go-private': 'https://
 
 const UNREACHED = {
   'bun-dns': 'the name of a server could not be resolved (DNS)',
-  'cargo-git-dns': 'the name of a server could not be resolved (DNS)',
+  'cargo-git-dns': 'the name nope.invalid could not be resolved (DNS)',
   'go-dns': 'the name nope.invalid could not be resolved (DNS)',
   'npm-reset': 'a server could not be reached (ECONNRESET)',
   'pip-dns': 'the name of a server could not be resolved (DNS)',
@@ -74,6 +74,10 @@ const UNREACHED = {
 const OTHERS: Record<string, [why: string, hint: string]> = {
   apt: ['Debian has no package libfoo-dev', 'correct the name in apt'],
   'cargo-openssl': ['the build needs OpenSSL, which its image lacks', 'add libssl-dev and pkg-config to build_apt'],
+  'cargo-version': ['no version of a package is what was asked for: itoa = "^99"', 'correct its version'],
+  'npm-version': ['no version of a package is what was asked for: is-odd@^99', 'correct its version'],
+  'pip-version': ['no version of a package is what was asked for: flask==99', 'correct its version'],
+  'yarn-version': ['no version of a package is what was asked for: is-odd', 'correct its version'],
   'cargo-sqlx': ['sqlx checks its queries against a database, and a build has none', 'cargo sqlx prepare'],
   gcc: ['the C library with crow.h is not in the build image', 'build_apt'],
   'go-version-local': ['another version of the language is needed: requires go >= 1.99', 'set version'],

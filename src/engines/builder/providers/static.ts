@@ -1,3 +1,4 @@
+import { invalidInput } from '#kernel/errors';
 import type { Dir } from '../source-tree.ts';
 import { APP_DIR, type Plan, type Stage, type Step } from '../plan.ts';
 import { safePath } from '../dockerfile-text.ts';
@@ -40,6 +41,8 @@ function planSite(context: PlanContext): Plan {
   const folder = (overrides.output ?? rootOf(app) ?? '').replace(/^\.?\/|\/+$/g, '');
   const site = folder === '' ? app : app.dir(folder);
   const build = [...(overrides.install ?? []), ...(overrides.build ?? [])];
+  if (build.length === 0 && folder !== '' && !app.hasDir(folder))
+    throw missingFolder(folder, overrides.output !== undefined);
   const what = folder === '' ? 'the whole source' : `the folder ${folder}`;
   notes.decisions.push(`static site: ${what} is served by Caddy`);
   notes.warnings.push(...staticfile.warnings);
@@ -76,3 +79,9 @@ const buildStage = (app: Dir, build: string[], apt: string[]): Stage => ({
     ...build.map((command): Step => ({ kind: 'run', command, env: 'build' })),
   ],
 });
+
+const missingFolder = (folder: string, named: boolean): Error =>
+  invalidInput(
+    `${named ? '[build] output' : 'the root of Staticfile'} names ${JSON.stringify(folder.slice(0, 80))}, which is no folder of the source`,
+    'correct it, commit that folder, or set build in the [build] table of berth.toml to what makes it',
+  );

@@ -18,8 +18,10 @@ export const NETWORK_CAUSES: Cause[] = [
   },
   {
     patterns: [
-      /(?:ENOTFOUND|EAI_AGAIN)(?: ([\w.-]+))?/,
+      /(?:ENOTFOUND|EAI_AGAIN) ([\w-]+(?:\.[\w-]+)+)/,
+      /failed to resolve address for ([\w.-]+):/,
       /(?:Temporary failure resolving|Could not resolve host(?:name)?:?|Unknown host|UnknownHostException:|lookup|resolve host name) '?([\w-]+(?:\.[\w-]+)+)/,
+      /ENOTFOUND|EAI_AGAIN/,
       /no such host/,
       /DNSResolveFailed/,
       /dns error/,
@@ -82,6 +84,17 @@ export const NETWORK_CAUSES: Cause[] = [
     why: () => 'a server said that it was asked too often',
     hint: () => 'wait a little, then redeploy',
     retryable: true,
+  },
+  {
+    patterns: [
+      /No matching version found for (\S+)/,
+      /Couldn't find any versions for "([^"]+)" that matches/,
+      /failed to select a version for the requirement `([^`]+)`/,
+      /that satisfies the requirement (\S+) \(from versions: (?!none)/,
+      /unknown revision (v\S+)/,
+    ],
+    why: (match) => `no version of a package is what was asked for: ${decoded(match[1])}`,
+    hint: () => 'correct its version, and update the lock file',
   },
   {
     patterns: [

@@ -1,4 +1,3 @@
-import JSON5 from 'json5';
 import type { Dir } from '../../source-tree.ts';
 import { type Fields, fieldsAt, isFields, readJson } from '../support/fields.ts';
 import type { Manifest } from './manifest.ts';
@@ -30,11 +29,7 @@ const npmDrift = (workspace: Dir, lockFile: string, wanted: Wanted): string[] =>
   return lock?.['packages'] === undefined ? [] : differing(wanted, root);
 };
 
-const bunRoot = (workspace: Dir): Fields => {
-  const text = workspace.read('bun.lock');
-  const lock: unknown = text === undefined ? undefined : JSON5.parse(text);
-  return fieldsAt(lock, 'workspaces', '');
-};
+const bunRoot = (workspace: Dir): Fields => fieldsAt(readJson(workspace, 'bun.lock'), 'workspaces', '');
 
 const KINDS = ['dependencies', 'devDependencies', 'optionalDependencies'];
 
