@@ -141,15 +141,16 @@ describe('the version', () => {
       { remembered: { go: '1.24' } },
       'golang:1.26',
     ],
+    ['a newer line has an image of its own', { 'go.mod': 'module a\n\ngo 1.27\n' }, {}, 'golang:1.27'],
     ['a release candidate counts', { 'go.mod': 'module a\n\ngo 1.26rc1\n' }, {}, 'golang:1.26'],
-    ['a Go that is newer than every image is fetched', { 'go.mod': 'module a\n\ngo 1.27.1\n' }, {}, 'golang:1.26'],
+    ['a Go that is newer than every image is fetched', { 'go.mod': 'module a\n\ngo 1.99.1\n' }, {}, 'golang:1.26'],
   ])('%s', (_title, files, given, image) => {
     expect(versionOf(files, given)).toBe(image);
   });
 
   test('says that Go fetches a newer toolchain', () => {
-    const plan = planOf({ 'go.mod': 'module a\n\ngo 1.27.1\n', 'main.go': MAIN });
-    expect(plan.decisions).toContain('go.mod:3 asks for Go 1.27.1: Go 1.26 fetches that toolchain');
+    const plan = planOf({ 'go.mod': 'module a\n\ngo 1.99.1\n', 'main.go': MAIN });
+    expect(plan.decisions).toContain('go.mod:3 asks for Go 1.99.1: Go 1.26 fetches that toolchain');
     expect(plan.stages[0]?.steps).toContainEqual({ kind: 'env', values: { GOTOOLCHAIN: 'auto' } });
   });
 
