@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ctx } from '#kernel/ctx';
 import type { NewId } from '#kernel/ids';
+import type { PlannedBuild } from '#kernel/planned-build';
 import { dryRun, type Change, type DryRun } from '#kernel/schema';
 import { accepted, type Accepted, type Operations } from '#modules/operations';
 import type { Plan } from '#engines/builder/plan';
@@ -119,15 +120,16 @@ const describe = (service: ServiceRow, isNew: boolean, plan: Plan): DryRun => {
     { action: isNew ? 'create' : 'update', resource: 'route', name: service.name },
   ];
   if (isNew) changes.unshift({ action: 'create', resource: 'service', name: service.name });
-  return dryRun(`build ${service.name} with ${plan.provider}, then roll out ${service.replicas} replica(s)`, changes);
+  const replicas = `${service.replicas} replica${service.replicas === 1 ? '' : 's'}`;
+  return dryRun(`build ${service.name} with ${plan.provider}, then roll out ${replicas}`, changes);
 };
 
-const summary = (plan: Plan): Record<string, unknown> => ({
+const summary = (plan: Plan): PlannedBuild => ({
   provider: plan.provider,
   framework: plan.framework,
   root: plan.root,
   versions: plan.versions,
-  package_manager: plan.packageManager,
+  package_manager: packageManager(plan),
   install: plan.install,
   build: plan.build,
   start: plan.start,
@@ -137,3 +139,9 @@ const summary = (plan: Plan): Record<string, unknown> => ({
   decisions: plan.decisions,
   warnings: plan.warnings,
 });
+
+const packageManager = ({ packageManager: chosen }: Plan): PlannedBuild['package_manager'] => {
+  if (chosen === null) return null;
+  const { name, version, lockFile, reason } = chosen;
+  return { name, version, lock_file: lockFile, reason };
+};

@@ -53,7 +53,7 @@ export const createReleaseCommand = (deps: DeployDeps, addresses: Addresses, net
       env,
     });
     // It serves nothing: under the service's name others would try to reach it.
-    return { ...spec, network: { ...spec.network, aliases: [] } };
+    return { ...spec, network: { name: place.network, ip: place.ip, aliases: [] } };
   };
 
   return {

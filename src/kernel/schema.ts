@@ -1,5 +1,6 @@
 import { Type, type SchemaOptions, type TSchema, type Static } from '@sinclair/typebox';
 import { ERROR_CODES } from './errors.ts';
+import { PlannedBuildSchema } from './planned-build.ts';
 import { CAPABILITIES } from './scope.ts';
 
 /** Lower-case letters, digits and single dashes; starts with a letter, does not end with a dash. */
@@ -47,6 +48,7 @@ export const ChangeSchema = Type.Object(
     action: Type.String({ examples: ['create', 'update', 'delete', 'restart'] }),
     resource: Type.String({ examples: ['service'] }),
     name: Type.String(),
+    build: Type.Optional(PlannedBuildSchema),
   },
   { additionalProperties: true },
 );

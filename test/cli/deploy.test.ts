@@ -243,6 +243,54 @@ test('--dry-run and plan show the plan with its reasons, and change nothing', as
   expect(readdirSync(home.path('shop'))).toEqual(['index.html']);
 });
 
+test('a planned build is shown without what there is not, commands as they are typed, and why', async () => {
+  deployable();
+  const build = {
+    provider: 'node',
+    framework: 'Next.js',
+    root: 'apps/web',
+    versions: [{ tool: 'node', version: '22', reason: '.nvmrc says so' }],
+    package_manager: { name: 'pnpm', version: '9.15.0', lock_file: 'pnpm-lock.yaml', reason: 'lock file' },
+    install: ['pnpm install --frozen-lockfile'],
+    build: ['pnpm run build', 'pnpm run index'],
+    start: ['node', 'server.js', "it's"],
+    release_command: ['/bin/sh', '-c', 'exec node "$SCRIPT" && echo done'],
+    apt: { build: ['git', 'ffmpeg'], run: ['ffmpeg'] },
+    static_root: null,
+    decisions: ['Node 22: .nvmrc says so', 'framework: Next.js'],
+    warnings: ['the lock file is older than package.json'],
+  };
+  const changes = [
+    { action: 'create', resource: 'service', name: 'web' },
+    { action: 'create', resource: 'release', name: 'web', build },
+  ];
+  api.on(`POST ${DEPLOYS}`, json({ dry_run: true, plan: { summary: 'would deploy web', changes } }));
+  expect((await run(['plan', 'shop', '-p', 'shop', '--no-json'])).stdout.split('\n')).toEqual([
+    'would deploy web',
+    '  create service web',
+    '  create release web',
+    '',
+    '  provider  node, Next.js',
+    '  root      apps/web',
+    '  versions  node 22',
+    '            pnpm 9.15.0',
+    '  install   pnpm install --frozen-lockfile',
+    '  build     pnpm run build',
+    '            pnpm run index',
+    "  start     node server.js 'it'\\''s'",
+    '  release   exec node "$SCRIPT" && echo done',
+    '  packages  ffmpeg',
+    '            git (for the build only)',
+    '',
+    '  why',
+    '    Node 22: .nvmrc says so',
+    '    framework: Next.js',
+    '',
+    '  warning: the lock file is older than package.json',
+    '',
+  ]);
+});
+
 test('a minted secret is the only thing on stdout', async () => {
   api.on('POST /v1/tokens', json({ id: 'tok_1', secret: 'brt_tok_1_s3cret', created: true }, 201));
   const ran = await run([

@@ -163,7 +163,7 @@ const neighbour = async (): Promise<string> => {
   const label = `dev.berth.instance=${berth.instance()}`;
   const listen = "require('node:net').createServer((socket) => socket.end('hello')).listen(8080)";
   const id = (await docker(['run', '-d', '--label', label, 'node:24-slim', 'node', '-e', listen])).trim();
-  return (await docker(['inspect', '--format', '{{.NetworkSettings.IPAddress}}', id])).trim();
+  return (await docker(['inspect', '--format', '{{.NetworkSettings.Networks.bridge.IPAddress}}', id])).trim();
 };
 
 test('a replica’s container is hardened: golden HostConfig', async () => {

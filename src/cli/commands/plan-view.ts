@@ -1,5 +1,6 @@
 import type { Change, DryRun } from '#kernel/schema';
 import type { Context } from '../context.ts';
+import { buildText } from './build-view.ts';
 import type { SourceTree } from '../pack/walk.ts';
 import { createUpload } from './source.ts';
 
@@ -17,11 +18,13 @@ export const showPlan = async (context: Context, { project, service, tree }: Pla
   context.out.data(reply, () => planText(reply));
 };
 
-/** A dry run as people read it: the summary, each change, and what is said about it. */
-export const planText = (reply: DryRun): string =>
-  [reply.plan.summary, ...reply.plan.changes.map(changeText)].join('\n');
+/** A dry run as people read it: the summary, each change, what is said about it, and how the source is built. */
+export const planText = ({ plan }: DryRun): string => {
+  const builds = plan.changes.flatMap(({ build }) => (build === undefined ? [] : [buildText(build)]));
+  return [plan.summary, ...plan.changes.map(changeText), ...builds].join('\n');
+};
 
-const HEAD = new Set(['action', 'resource', 'name']);
+const HEAD = new Set(['action', 'resource', 'name', 'build']);
 
 const changeText = (change: Change): string => {
   const details = Object.entries(change)

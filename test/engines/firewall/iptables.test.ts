@@ -111,7 +111,7 @@ const runOnDefaultBridge = async (script: string): Promise<string> => {
 const reachableFromDefaultBridge = async (): Promise<string[]> => {
   const other = await runOnDefaultBridge(LISTENER.at(-1) ?? '');
   const { NetworkSettings } = await lab.docker.getContainer(other).inspect();
-  const otherStep = { ip: NetworkSettings.IPAddress, port: 8080 };
+  const otherStep = { ip: NetworkSettings.Networks['bridge']?.IPAddress ?? '', port: 8080 };
   const lines = await linesOf(await runOnDefaultBridge(probeScript({ ...targets, otherStep })));
   await lab.docker.getContainer(other).remove({ force: true });
   return lines
