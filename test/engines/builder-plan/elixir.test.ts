@@ -24,7 +24,7 @@ const app = (inside = '', rest = '', files: Files = {}): Files => ({
   ...files,
 });
 const release = (files: Files, service = 'web'): string | undefined =>
-  /mix release (\S+)/.exec(planOf(files, { service }).build.at(-1) ?? '')?.[1];
+  /^\/app\/bin\/(.*)$/.exec(planOf(files, { service }).start[0] ?? '')?.[1];
 
 describe('the release', () => {
   test.each<[string, Files, string, string]>([
@@ -56,6 +56,13 @@ describe('the release', () => {
     ],
   ])('%s', (_title, files, service, wanted) => {
     expect(release(files, service)).toBe(wanted);
+  });
+
+  test('is asked for by name only when mix.exs defines it', () => {
+    expect(planOf(app()).build.at(-1)).toBe('mix release --overwrite --path /out/release');
+    expect(planOf(app('releases: [store: []],')).build.at(-1)).toBe(
+      'mix release store --overwrite --path /out/release',
+    );
   });
 
   test('several and no choice are an error that lists them', () => {
@@ -126,7 +133,7 @@ host = System.get_env("PHX_HOST") || "example.com"
       start: plan.start,
     }).toEqual({
       framework: 'Phoenix',
-      build: ['mix compile', 'mix assets.deploy', 'mix release shop --overwrite --path /out/release'],
+      build: ['mix compile', 'mix assets.deploy', 'mix release --overwrite --path /out/release'],
       setup: 'mix assets.setup',
       serve: 'true',
       start: ['/app/bin/shop', 'start'],
@@ -189,7 +196,7 @@ ENV LANG=C.UTF-8 MIX_ENV=prod
 COPY source/mix.exs source/mix.lock ./
 RUN --mount=type=cache,id=berth-shop-web-hex,target=/root/.hex mix local.hex --force && mix local.rebar --force && { mix deps.get --only prod --check-locked || { echo 'WARNING: mix.lock does not match mix.exs: other versions may be installed; run mix deps.get and commit it' >&2; mix deps.get --only prod; }; } && mix deps.compile
 COPY source/ ./
-RUN --mount=type=cache,id=berth-shop-web-hex,target=/root/.hex --mount=type=bind,source=berth/env,target=/run/berth/env set -a && . /run/berth/env && set +a && mix compile && mix release shop --overwrite --path /out/release …
+RUN --mount=type=cache,id=berth-shop-web-hex,target=/root/.hex --mount=type=bind,source=berth/env,target=/run/berth/env set -a && . /run/berth/env && set +a && mix compile && mix release --overwrite --path /out/release …
 
 FROM debian:trixie-slim AS runtime
 RUN useradd --uid 1000 --create-home --shell /usr/sbin/nologin app && install -d -o app -g app /app

@@ -34,6 +34,8 @@ function planElixir(context: PlanContext): Plan {
   const image = imageOf(context, mix);
   const own = overrides.build !== undefined;
   const release = own ? '' : releaseOf(context, mix);
+  // The release of an app that defines none has no name to ask for.
+  const named = mix.releases.length > 0 ? ` ${release}` : '';
   const phoenix = usesPhoenix(app, mix);
   const assets = own ? [] : assetCommands(app, mix);
   warnAboutVariables(context);
@@ -59,7 +61,7 @@ function planElixir(context: PlanContext): Plan {
       ...(local ? installCommands(app, mix) : []),
       'mix compile',
       ...assets,
-      `mix release ${release} --overwrite --path ${RELEASE}`,
+      `mix release${named} --overwrite --path ${RELEASE}`,
     ],
     start: [`/app/bin/${release}`, 'start'],
     endings: [],
