@@ -225,6 +225,39 @@ describe('workspaces', () => {
     });
   });
 
+  test.each([
+    [
+      'npm',
+      { 'package-lock.json': packageJson({ packages: { '': {} } }) },
+      'npm ci --omit=dev --workspace apps/web --include-workspace-root --no-audit --no-fund',
+    ],
+    [
+      'pnpm',
+      { 'pnpm-lock.yaml': "lockfileVersion: '9.0'\n" },
+      "pnpm --filter '{apps/web}...' install --frozen-lockfile --prod --store-dir /root/.local/share/pnpm/store",
+    ],
+    ['yarn', { 'yarn.lock': '' }, 'yarn install --frozen-lockfile --non-interactive --production'],
+    [
+      'newer yarn',
+      { 'yarn.lock': '__metadata:\n  version: 8\n' },
+      'yarn workspaces focus --production @shop/web && rm -rf .yarn',
+    ],
+    ['bun', { 'bun.lock': '{}' }, 'bun install --frozen-lockfile --production --filter ./apps/web'],
+  ])('the image gets the packages of the app alone: %s', (_title, files, command) => {
+    const plan = planOf({ ...shop, ...(files as Files) }, { service: 'web' });
+    const run = plan.stages.find((stage) => stage.name === 'production')?.steps.at(-1);
+    expect(run?.kind === 'run' ? run.command.replace(/ \|\| \{.*/, '') : undefined).toBe(command);
+  });
+
+  test('the sources of other apps stay out of the image', () => {
+    const build = (service: string): string =>
+      JSON.stringify(planOf(shop, { service }).stages.find(({ name }) => name === 'build'));
+    expect(build('web')).toContain('--exclude=node_modules --exclude=./apps/api . |');
+    expect(build('api')).toContain(
+      '--exclude=node_modules --exclude=./apps/web --exclude=./packages/base --exclude=./packages/ui . |',
+    );
+  });
+
   test('several apps and no choice are an error that lists them', () => {
     const error = refusal(shop, { service: 'other' });
     expect(error.kind).toBe('INVALID_INPUT');
@@ -290,9 +323,43 @@ describe('workspaces', () => {
   });
 });
 
-test('variables that .npmrc names reach the install, and no others', () => {
-  const plan = planOf(nodeApp({ dependencies }, { '.npmrc': '//npm.example.com/:_authToken=${NPM_TOKEN}\n' }), {
-    env: { NPM_TOKEN: 's3cret', DATABASE_URL: 'x' },
+describe('a private registry', () => {
+  const npmrc = (text: string): Files => nodeApp({ dependencies }, { '.npmrc': text });
+
+  test('its variables reach the install, and no others', () => {
+    const plan = planOf(npmrc('//npm.example.com/:_authToken=${NPM_TOKEN}\n'), {
+      env: { NPM_TOKEN: 's3cret', DATABASE_URL: 'x' },
+    });
+    expect(plan.installEnv).toEqual(['NPM_TOKEN']);
   });
-  expect(plan.installEnv).toEqual(['NPM_TOKEN']);
+
+  test.each([
+    ['.npmrc', 'registry=https://npm.example.com\n//npm.example.com/:_authToken=${NPM_TOKEN}\n', '.npmrc:2'],
+    ['.yarnrc.yml', 'npmAuthToken: "${NPM_TOKEN}"\n', '.yarnrc.yml:1'],
+    [
+      'bunfig.toml',
+      '[install.scopes]\nours = { token = "$NPM_TOKEN", url = "https://npm.example.com" }\n',
+      'bunfig.toml:2',
+    ],
+  ])('without the variable that %s names, the deploy says which', (file, text, place) => {
+    const error = refusal(nodeApp({ dependencies }, { [file]: text }));
+    expect(error.kind).toBe('INVALID_INPUT');
+    expect(error.message).toBe(
+      `${place} needs the variable NPM_TOKEN to install packages, and the project has none of that name`,
+    );
+    expect(error.hint).toContain('berth env set NPM_TOKEN=');
+  });
+
+  test.each([
+    ['a comment', '# //npm.example.com/:_authToken=${NPM_TOKEN}\n'],
+    ['a default', '//npm.example.com/:_authToken=${NPM_TOKEN-}\n'],
+    ['an optional one', '//npm.example.com/:_authToken=${NPM_TOKEN?}\n'],
+    ['one that every image has', 'cache=${HOME}/.npm\n'],
+  ])('%s needs no variable', (_title, text) => {
+    expect(planOf(npmrc(text)).installEnv).toEqual([]);
+  });
+
+  test('an app without packages needs none', () => {
+    expect(planOf(nodeApp({}, { '.npmrc': '//x/:_authToken=${NPM_TOKEN}\n' })).install).toEqual([]);
+  });
 });

@@ -36,7 +36,7 @@ const DIALECTS: Record<ManagerName, Dialect> = {
   pnpm: {
     caches: [{ name: 'pnpm', target: '/root/.local/share/pnpm/store' }],
     install: ({ production, frozen, member }) =>
-      `pnpm${member ? ` --filter ./${member.path}...` : ''} install ${pnpmFrozen(frozen)} ${production ? '--prod' : '--prod=false'} ${PNPM_STORE}`,
+      `pnpm${member ? ` --filter '{${member.path}}...'` : ''} install ${pnpmFrozen(frozen)} ${production ? '--prod' : '--prod=false'} ${PNPM_STORE}`,
     prune: (frozen) =>
       // Without the age, pnpm keeps what it dropped for a week, in case it is wanted again.
       `pnpm install --prod --ignore-scripts --prefer-offline ${pnpmFrozen(frozen)} ${PNPM_STORE} --config.modules-cache-max-age=0`,

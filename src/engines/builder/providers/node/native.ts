@@ -5,7 +5,7 @@ import type { Manifest } from './manifest.ts';
 const COMPILED = new Set(
   (
     'argon2 bcrypt better-sqlite3 bigint-buffer bufferutil canvas cpu-features deasync farmhash ffi-napi gl heapdump ' +
-    'hiredis isolated-vm kerberos leveldown libxmljs libxmljs2 microtime mmmagic node-expat node-gyp node-pty node-sass ' +
+    'hiredis isolated-vm kerberos leveldown libxmljs libxmljs2 microtime mmmagic node-expat node-pty node-sass ' +
     'nodegit odbc oracledb pg-native raw-socket re2 ref-napi serialport sodium-native sqlite3 tree-sitter usb ' +
     'utf-8-validate zeromq zlib-sync'
   ).split(' '),

@@ -1,6 +1,6 @@
 import { fieldsAt, readJson, textAt, textsOf } from '../../support/fields.ts';
 import { hasDependency } from '../manifest.ts';
-import { type Rule, framework, plainFolder, server, site } from './framework.ts';
+import { type Rule, bundled, framework, plainFolder, server, site } from './framework.ts';
 
 export const angular: Rule = ({ app, manifest }) => {
   if (!hasDependency(manifest, '@angular/core') || !app.has('angular.json')) return null;
@@ -24,9 +24,12 @@ export const angular: Rule = ({ app, manifest }) => {
   const rendered = options['ssr'] !== undefined && options['ssr'] !== false && options['outputMode'] !== 'static';
   if (hasDependency(manifest, '@angular/ssr') && rendered) {
     const hosts = textsOf(fieldsAt(options, 'security')['allowedHosts']);
-    return framework('Angular (server)', 'ng build', server(['node', `${output}/server/server.mjs`]), {
+    // Packages are part of what is built, but for those that the config leaves out.
+    const external = textsOf(options['externalDependencies']).length > 0;
+    const outcome = bundled(output, 'server/server.mjs');
+    return framework('Angular (server)', 'ng build', external ? server(outcome.start) : outcome, {
       ...more,
-      // Only the app's own host names reach it here; without a list, Angular answers none of them.
+      // The proxy lets only the app's own host names through; without a list, Angular answers none of them.
       runEnv: hosts.length > 0 ? {} : { NG_ALLOWED_HOSTS: '*' },
     });
   }

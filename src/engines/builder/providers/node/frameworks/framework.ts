@@ -64,7 +64,7 @@ export const framework = (name: string, build: string, outcome: Outcome, more: P
 export const site = (output: string, fallback: string | null = null): Outcome => ({ kind: 'static', output, fallback });
 
 /** A server that holds everything it needs in one folder. */
-export const bundled = (folder: string, entry: string): Outcome => ({
+export const bundled = (folder: string, entry: string): Extract<Outcome, { kind: 'server' }> => ({
   kind: 'server',
   start: ['node', `${folder}/${entry}`],
   outputs: [{ from: folder, to: folder }],
