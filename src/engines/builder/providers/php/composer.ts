@@ -64,7 +64,7 @@ const lockedPackage = (value: unknown): LockedPackage[] => {
 };
 
 /** `php`, `ext-…` and `lib-…` are properties of the machine, not packages. */
-export const isPackage = (name: string): boolean => /^[\w.-]+\/[\w.-]+$/.test(name);
+export const isPackage = (name: string): boolean => /^\w[\w.-]*\/[\w.-]+$/.test(name);
 
 /** Whether anything must be fetched at all. */
 export const downloads = ({ requires, locked, lockFile }: Composer): boolean =>
