@@ -11,4 +11,10 @@ export const javaExamples: Example[] = [
     },
     install: [],
   },
+  {
+    name: 'kotlin-ktor',
+    says: 'Hello from Ktor',
+    edit: { file: 'src/main/kotlin/Routing.kt', from: 'from Ktor', to: 'from Ktor again' },
+    install: [],
+  },
 ];

@@ -72,13 +72,14 @@ const runtimeStage = (runtime: Runtime, apt: string[], outputs: Step[]): Stage =
 });
 
 /** Libraries have a layer of their own, which an edited line leaves as it is. */
-const collected = ({ app }: PlanContext, { outcome }: JvmBuild): Step[] => [
-  ...(outcome?.libraries === true
-    ? [{ kind: 'copy', from: 'build', sources: ['/out/lib/'], target: './lib/' } as const]
-    : []),
-  { kind: 'copy', from: 'build', sources: ['/out/app/'], target: './' },
-  ...assets(app, outcome?.framework?.name),
-];
+const collected = ({ app }: PlanContext, { outcome }: JvmBuild): Step[] => {
+  const libraries: CopyStep = { kind: 'copy', from: 'build', sources: ['/out/lib/'], target: './lib/' };
+  return [
+    ...(outcome?.libraries === true ? [libraries] : []),
+    { kind: 'copy', from: 'build', sources: ['/out/app/'], target: './' },
+    ...assets(app, outcome?.framework?.name),
+  ];
+};
 
 /** The large frameworks pack what they read into the jar, but for a folder of settings. */
 const assets = (app: Dir, framework: string | undefined): CopyStep[] => {
