@@ -7,12 +7,11 @@ RUN --mount=type=cache,id=@cache@-m2,target=/root/.m2 mvn -B -ntp package -Dskip
     && java -Djarmode=tools -jar target/*.jar extract --layers --launcher --destination /out
 
 FROM eclipse-temurin:21-jre
-RUN useradd --uid 1000 --create-home app
 WORKDIR /app
 COPY --from=build /out/dependencies/ ./
 COPY --from=build /out/spring-boot-loader/ ./
 COPY --from=build /out/snapshot-dependencies/ ./
 COPY --from=build /out/application/ ./
 ENV SERVER_PORT=8080
-USER app
+USER 1000
 CMD ["java", "-XX:MaxRAMPercentage=75", "org.springframework.boot.loader.launch.JarLauncher"]
