@@ -46,6 +46,7 @@ describe('apps, built and run for real', () => {
     ['pdm', 'from pdm', 'pdm install', 'app.py'],
     ['pipenv', 'from pipenv', 'pipenv sync', 'app.py'],
     ['uv', '{"hello":"from uv","version":"0.1.0"}', 'uv sync', 'src/shop/app.py'],
+    ['workspace', 'from a workspace', 'uv sync', 'packages/shared/src/shared/__init__.py'],
     ['scripts', 'from a script', '-r requirements.berth.txt', 'src/shop/cli.py'],
     ['flask', 'from Flask: tea 3.50 over http', '-r requirements.berth.txt', 'shop/__init__.py'],
     ['compiled', 'from psycopg2 with libpq', '-r requirements.txt', 'app.py'],
@@ -53,7 +54,7 @@ describe('apps, built and run for real', () => {
     '%s answers, brings no tools, stops in time, and an edit does not install anew',
     async (name, says, install, edited) => {
       const copy = await copyOf(name);
-      if (name === 'uv') await lockWithUv(copy);
+      if (name === 'uv' || name === 'workspace') await lockWithUv(copy);
       const { tag } = await builds.build(copy);
       const running = await builds.start(tag);
       expect(await running.get('/').then((response) => response.text())).toContain(says);
@@ -84,17 +85,35 @@ describe('apps, built and run for real', () => {
   );
 });
 
-test('a lock file that is older than its manifest is written anew, with a warning in the log', async () => {
-  const copy = await copyOf('poetry');
-  const manifest = join(copy, 'pyproject.toml');
-  const text = await readFile(manifest, 'utf8');
-  await writeFile(manifest, text.replace('requires-python = ">=3.11"', 'requires-python = ">=3.12"'));
-  const { tag, log } = await builds.build(copy);
-  expect(log).toContain('WARNING: poetry.lock was not written after the last change of its manifest');
+test('a site made with MkDocs is served as files', async () => {
+  const { tag } = await builds.build(await copyOf('mkdocs'));
   const running = await builds.start(tag);
-  expect(await running.get('/').then((response) => response.text())).toContain('from poetry, and more');
+  expect(await running.get('/').then((response) => response.text())).toContain('<h1 id="welcome">Welcome</h1>');
+  expect((await running.get('/docs/index.md')).status).toBe(404);
   await running.stop();
-}, 300_000);
+}, 200_000);
+
+describe('a lock file that is older than its manifest', () => {
+  test.each([
+    ['poetry', 'poetry.lock', 'pyproject.toml', 'requires-python = ">=3.11"', 'requires-python = ">=3.12"'],
+    ['pdm', 'pdm.lock', 'pyproject.toml', '"bottle>=0.13"', '"bottle>=0.12"'],
+    ['pipenv', 'Pipfile.lock', 'Pipfile', 'bottle = "*"', 'bottle = ">=0.12"'],
+  ])(
+    '%s: is written anew, with a warning in the log',
+    async (name, lockFile, manifest, from, to) => {
+      const copy = await copyOf(name);
+      const text = await readFile(join(copy, manifest), 'utf8');
+      expect(text).toContain(from);
+      await writeFile(join(copy, manifest), text.replace(from, to));
+      const { tag, log } = await builds.build(copy);
+      expect(log).toContain(`WARNING: ${lockFile} was not written after the last change of its manifest`);
+      const running = await builds.start(tag);
+      expect(await running.get('/').then((response) => response.text())).toContain(`from ${name}`);
+      await running.stop();
+    },
+    300_000,
+  );
+});
 
 describe('Django behind the proxy', () => {
   test('takes forms over HTTPS, and serves what collectstatic left', async () => {
