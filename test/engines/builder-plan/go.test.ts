@@ -315,6 +315,19 @@ CMD ["/usr/local/bin/app"]
     expect(targets(rooted)).toEqual(expected);
   });
 
+  test('a program of the module above is built from where the app is', () => {
+    const plan = planOf({
+      'go.work': 'go 1.24\n\nuse (\n\t.\n\t./api\n)\n',
+      'go.mod': module('tools'),
+      'main.go': MAIN,
+      'api/go.mod': module('api'),
+      'api/main.go': MAIN,
+      'api/Procfile': 'release: tools migrate\n',
+      'berth.toml': '[build]\nroot = "api"\n',
+    });
+    expect(targets(plan)).toEqual(['app .', 'tools ..']);
+  });
+
   test('a module that go.work does not list is built without it', () => {
     const plan = planOf(
       { ...files, 'tool/go.mod': module('tool'), 'tool/main.go': MAIN },

@@ -78,6 +78,10 @@ const OTHERS: Record<string, [why: string, hint: string]> = {
   'npm-version': ['no version of a package is what was asked for: is-odd@^99', 'correct its version'],
   'pip-version': ['no version of a package is what was asked for: flask==99', 'correct its version'],
   'yarn-version': ['no version of a package is what was asked for: is-odd', 'correct its version'],
+  'cargo-rustc': [
+    'another version of the language is needed: rustc 1.85.1 is not supported by the following packages',
+    'set version',
+  ],
   'cargo-sqlx': ['sqlx checks its queries against a database, and a build has none', 'cargo sqlx prepare'],
   gcc: ['the C library with crow.h is not in the build image', 'build_apt'],
   'go-version-local': ['another version of the language is needed: requires go >= 1.99', 'set version'],

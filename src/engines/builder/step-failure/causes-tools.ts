@@ -92,6 +92,7 @@ export const TOOL_CAUSES: Cause[] = [
   {
     patterns: [
       /requires rustc (\S+) or newer/,
+      /rustc (\S+) is not supported by the following packages/,
       /requires go >= (\S+)/,
       /Unsupported engine[^\n]*/,
       /EBADENGINE/,

@@ -65,16 +65,9 @@ export const buildCommands = ({ layout, modules, cgo, programs }: GoApp, env: Re
 
 /** A package as `go build` names it from the folder of the main program's module. */
 const packagePath = (main: MainPackage, { module, folder }: MainPackage): string => {
-  const path = posix.join(
-    posix.relative(
-      module.path === main.module.path ? '' : main.module.path,
-      module.path === main.module.path ? '' : module.path,
-    ),
-    folder,
-  );
-  if (path === '.' || path === '') return '.';
-  return path.startsWith('../') ? `../${relativePath(path.slice(3))}` : `./${safePath(path)}`;
+  const path = posix.join(posix.relative(`/${main.module.path}`, `/${module.path}`), folder);
+  const [, up = '', down = ''] = /^((?:\.\.\/)*)(.*)$/.exec(path) ?? [];
+  if (down === '' || down === '.') return '.';
+  if (down === '..') return path;
+  return up === '' ? `./${safePath(down)}` : `${up}${safePath(down)}`;
 };
-
-const relativePath = (path: string): string =>
-  path.startsWith('../') ? `../${relativePath(path.slice(3))}` : safePath(path);

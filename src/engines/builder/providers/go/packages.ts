@@ -1,5 +1,4 @@
 import { invalidInput } from '#kernel/errors';
-import { safePath } from '../../dockerfile-text.ts';
 import type { Dir } from '../../source-tree.ts';
 import { type PlanContext, noStartCommand } from '../provider.ts';
 import type { GoLayout } from './layout.ts';
@@ -13,9 +12,6 @@ export interface MainPackage {
   /** What Go calls the program. */
   name: string;
 }
-
-/** The package as `go build` names it, from its module's folder. */
-export const packagePath = ({ folder }: MainPackage): string => (folder === '' ? '.' : `./${safePath(folder)}`);
 
 /** Every program that the app may be. */
 export const mainPackages = (app: Dir, { module, work, modules }: GoLayout): MainPackage[] => {
