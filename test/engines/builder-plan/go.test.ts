@@ -276,6 +276,7 @@ describe('workspaces', () => {
   ])('the whole workspace is the context of the app that %s picks', (_title, given) => {
     expect(dockerfileOf(files, given)).toBe(`FROM golang:1.26 AS build
 ENV GOTOOLCHAIN=auto
+RUN mkdir -p /bare/etc/ssl/certs /bare/tmp /bare/home/app /bare/app && cp /etc/ssl/certs/ca-certificates.crt /bare/etc/ssl/certs/ && echo root:x:0:0:root:/root:/sbin/nologin > /bare/etc/passwd && echo app:x:1000:1000::/home/app:/sbin/nologin >> /bare/etc/passwd && echo root:x:0: > /bare/etc/group && echo app:x:1000: >> /bare/etc/group && chmod 1777 /bare/tmp && chown 1000:1000 /bare/home/app /bare/app
 WORKDIR /app
 COPY source/go.work ./
 COPY berth/manifests/ ./
@@ -286,9 +287,8 @@ COPY source/ ./
 WORKDIR /app/services/api
 RUN --mount=type=cache,id=berth-shop-web-go-build,target=/root/.cache/go-build --mount=type=cache,id=berth-shop-web-go-mod,target=/go/pkg/mod --mount=type=bind,source=berth/env,target=/run/berth/env set -a && . /run/berth/env && set +a && CGO_ENABLED=0 go build -trimpath -tags timetzdata -ldflags "-s -w" -o /out/app .
 
-FROM debian:trixie-slim AS runtime
-RUN useradd --uid 1000 --create-home --shell /usr/sbin/nologin app && install -d -o app -g app /app
-COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+FROM scratch AS runtime
+COPY --from=build /bare/ /
 WORKDIR /app
 COPY --from=build /out/app /usr/local/bin/app
 COPY --chown=1000:1000 source/services/api/templates/ ./templates/
@@ -442,10 +442,49 @@ test('the Dockerfile of a module with dependencies', () => {
   const files = { 'go.mod': UUID, 'go.sum': UUID_SUM, 'main.go': MAIN };
   expect(dockerfileOf(files).split('\nFROM')[0]).toBe(`FROM golang:1.26 AS build
 ENV GOTOOLCHAIN=auto
+RUN mkdir -p /bare/etc/ssl/certs /bare/tmp /bare/home/app /bare/app && cp /etc/ssl/certs/ca-certificates.crt /bare/etc/ssl/certs/ && echo root:x:0:0:root:/root:/sbin/nologin > /bare/etc/passwd && echo app:x:1000:1000::/home/app:/sbin/nologin >> /bare/etc/passwd && echo root:x:0: > /bare/etc/group && echo app:x:1000: >> /bare/etc/group && chmod 1777 /bare/tmp && chown 1000:1000 /bare/home/app /bare/app
 WORKDIR /app
 COPY source/go.mod source/go.sum ./
 RUN --mount=type=cache,id=berth-shop-web-go-mod,target=/go/pkg/mod go mod download
 COPY source/ ./
 RUN --mount=type=cache,id=berth-shop-web-go-build,target=/root/.cache/go-build --mount=type=cache,id=berth-shop-web-go-mod,target=/go/pkg/mod --mount=type=bind,source=berth/env,target=/run/berth/env set -a && . /run/berth/env && set +a && CGO_ENABLED=0 go build -trimpath -tags timetzdata -ldflags "-s -w" -o /out/app .
 `);
+});
+
+describe('what is around the program', () => {
+  const base = (files: Files, given: Given = {}): string | undefined =>
+    planOf({ 'go.mod': MOD, 'main.go': MAIN, ...files }, given).runtime?.baseImage;
+
+  test.each<[string, Files, Given]>([
+    ['for a program that needs nothing else', {}, {}],
+    ['for one that a Procfile starts', { Procfile: 'web: shop --verbose\n' }, {}],
+    ['for one with a release command of its own', { Procfile: 'release: ./shop migrate\n' }, {}],
+    ['where only a test runs programs', { 'main_test.go': 'package main\n\nimport "os/exec"\n' }, {}],
+  ])('is nothing %s', (_title, files, given) => {
+    expect(base(files, given)).toBe('scratch');
+  });
+
+  test.each<[string, Files, Given, string]>([
+    ['packages at run time', {}, { env: { BERTH_RUN_APT: 'ffmpeg' } }, 'of the packages that it is to have'],
+    ['a command for a shell', { Procfile: 'web: shop --port $PORT | tee log\n' }, {}, 'the command "/bin/sh" needs it'],
+    ['a script', { 'berth.toml': '[build]\nrelease = "./migrate.sh"\n' }, {}, 'the command "./migrate.sh" needs it'],
+    [
+      'programs it runs',
+      { 'run/run.go': 'package run\n\nimport (\n\t"os/exec"\n)\n' },
+      {},
+      'run/run.go imports "os/exec"',
+    ],
+    [
+      'a module that runs programs',
+      { 'go.mod': `${MOD}\nrequire github.com/chromedp/chromedp v0.13.0\n`, 'go.sum': '' },
+      {},
+      'github.com/chromedp/chromedp runs other programs',
+    ],
+    ['cgo', {}, { env: { CGO_ENABLED: '1' } }, 'C libraries need it'],
+  ])('is Debian for %s', (_title, files, given, why) => {
+    expect(base(files, given)).toBe('debian:trixie-slim');
+    expect(planOf({ 'go.mod': MOD, 'main.go': MAIN, ...files }, given).decisions).toContain(
+      `image: Debian, because ${why}`,
+    );
+  });
 });

@@ -1,9 +1,11 @@
 import { posix } from 'node:path';
+import { APP_DIR } from '../../plan.ts';
 import { safePath } from '../../dockerfile-text.ts';
 import type { Dir } from '../../source-tree.ts';
 import type { PlanContext } from '../provider.ts';
 import { type BuiltProgram, builtPrograms, placesOf } from '../support/programs.ts';
 import type { Cgo } from './cgo.ts';
+import { reasonForPrograms } from './imports.ts';
 import type { GoLayout } from './layout.ts';
 import type { ModuleSource } from './modules.ts';
 import { type MainPackage, chooseMain, mainPackages, workspaceMains } from './packages.ts';
@@ -16,6 +18,8 @@ export interface GoApp {
   cgo: Cgo;
   /** Null when the user builds with a command of their own. */
   programs: GoPrograms | null;
+  /** Whether the image holds the programs alone, without a Debian around them. */
+  bare: boolean;
   /** Where the build runs: the folder of the module, or the app's for a build command of its own. */
   home: Dir;
 }
@@ -71,3 +75,26 @@ const packagePath = (main: MainPackage, { module, folder }: MainPackage): string
   if (down === '..') return path;
   return up === '' ? `./${safePath(down)}` : `${up}${safePath(down)}`;
 };
+
+/** Whether an image without a shell and other programs will do, and the line for the log that says why or why not. */
+export const bareness = (
+  app: Omit<GoApp, 'bare'>,
+  { start, release, apt }: { start: string[]; release: string[]; apt: string[] },
+): { bare: boolean; reason: string } => {
+  const debian = (why: string) => ({ bare: false, reason: `image: Debian, because ${why}` });
+  if (app.programs === null) return debian('nobody knows what a build command of your own leaves');
+  if (app.cgo.on) return debian('C libraries need it');
+  if (apt.length > 0) return debian('of the packages that it is to have');
+  const places = app.programs.built.map(({ place }) => place);
+  const foreign = [start, release].find((argv) => argv.length > 0 && !isProgram(argv, places));
+  if (foreign !== undefined) return debian(`the command ${JSON.stringify(foreign[0])} needs it`);
+  const { module, context, modules, local } = app.layout;
+  const required = [...modules, ...local].flatMap(({ manifest }) => manifest.requires.map(({ path }) => path));
+  const reason = reasonForPrograms([module?.dir ?? context, ...local.map(({ dir }) => dir)], required);
+  if (reason !== undefined) return debian(reason);
+  return { bare: true, reason: 'image: the program alone, which needs nothing else (run_apt puts Debian around it)' };
+};
+
+/** A command finds its program by the whole path, from the folder of the app, or on the PATH. */
+const isProgram = ([program = '']: string[], places: readonly string[]): boolean =>
+  places.includes(program.includes('/') ? posix.resolve(APP_DIR, program) : `/usr/local/bin/${program}`);

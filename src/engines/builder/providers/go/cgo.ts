@@ -1,4 +1,4 @@
-import type { Dir } from '../../source-tree.ts';
+import { fileImporting } from './imports.ts';
 import type { GoLayout } from './layout.ts';
 
 /** Modules that need a C compiler, with the Debian packages that they are built with. */
@@ -21,9 +21,6 @@ const MODULES: [RegExp, string[]][] = [
   [/^github\.com\/kolesa-team\/go-webp$/, ['libwebp-dev']],
 ];
 
-/** Sources are looked at up to this number: more would take too long. */
-const MAX_FILES = 400;
-
 export interface Cgo {
   on: boolean;
   /** Why, for the log; empty when nothing is special. */
@@ -41,15 +38,8 @@ export const cgoOf = ({ modules, local, module, context }: GoLayout, env: Record
   if (set === '0') return { on: false, reason: 'cgo is off: CGO_ENABLED is 0', apt: [] };
   if (set === '1') return { on: true, reason: 'cgo is on: CGO_ENABLED is 1', apt };
   if (needed[0] !== undefined) return { on: true, reason: `cgo is on: ${needed[0].path} needs it`, apt };
-  const file = importsC(module?.dir ?? context);
+  const file = fileImporting(module?.dir ?? context, 'C');
   return file === undefined
     ? { on: false, reason: '', apt }
     : { on: true, reason: `cgo is on: ${file} imports "C"`, apt };
 };
-
-const importsC = (dir: Dir): string | undefined =>
-  dir
-    .files()
-    .filter((file) => file.endsWith('.go') && !/(^|\/)(vendor|testdata|node_modules|[._][^/]*)\/|_test\.go$/.test(file))
-    .slice(0, MAX_FILES)
-    .find((file) => /^\s*(?:import\s+)?"C"\s*$/m.test(dir.read(file) ?? ''));

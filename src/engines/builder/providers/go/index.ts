@@ -1,10 +1,10 @@
 import type { Plan } from '../../plan.ts';
 import type { Dir } from '../../source-tree.ts';
 import { type PlanContext, type Provider, aptList, chosenStart, emptyPlan, runtimeOf } from '../provider.ts';
-import { BINARY, COMPILED_BASE, ownBuildNeedsStart } from '../support/compiled.ts';
+import { BARE_BASE, BINARY, COMPILED_BASE, ownBuildNeedsStart } from '../support/compiled.ts';
 import { gitCredentials } from '../support/git-credentials.ts';
 import { manifestFiles } from '../support/steps.ts';
-import { type GoApp, buildCommands, programsOf } from './app.ts';
+import { type GoApp, bareness, buildCommands, programsOf } from './app.ts';
 import { cgoOf } from './cgo.ts';
 import { goLayout } from './layout.ts';
 import { moduleSource } from './modules.ts';
@@ -39,7 +39,7 @@ function planGo(context: PlanContext): Plan {
   const empty = emptyPlan(context, 'go');
   const start = chosenStart(context);
   if (overrides.build !== undefined && start === undefined) throw ownBuildNeedsStart('a Go app');
-  const app = gather(context, start ?? [], empty.releaseCommand ?? []);
+  const app = gather(context, { start: start ?? [], release: empty.releaseCommand ?? [], apt: empty.apt.run });
   const credentials = gitCredentials(projectEnv);
   const early = overrides.install === undefined;
   const install = overrides.install ?? (app.modules.download ? ['go mod download'] : []);
@@ -48,7 +48,7 @@ function planGo(context: PlanContext): Plan {
     install,
     build: overrides.build ?? buildCommands(app, projectEnv),
     start: start ?? [app.programs?.built[0]?.place ?? BINARY],
-    runtime: runtimeOf(COMPILED_BASE, 'app', { GIN_MODE: 'release' }),
+    runtime: runtimeOf(app.bare ? BARE_BASE : COMPILED_BASE, 'app', { GIN_MODE: 'release' }),
     apt: { build: aptList(empty.apt.build, app.cgo.apt), run: empty.apt.run },
     installEnv: early ? [...privateNames(projectEnv), ...credentials.variables].sort() : null,
     files: early && install.length > 0 ? manifestFiles(app.layout.context, app.modules.manifests) : [],
@@ -57,7 +57,14 @@ function planGo(context: PlanContext): Plan {
   return { ...plan, stages: goStages(context, app, plan, credentials) };
 }
 
-const gather = (context: PlanContext, start: string[], release: string[]): GoApp => {
+interface Wanted {
+  start: string[];
+  release: string[];
+  /** Debian packages at run time. */
+  apt: string[];
+}
+
+const gather = (context: PlanContext, wanted: Wanted): GoApp => {
   const { app, repo, overrides, projectEnv, notes } = context;
   const layout = goLayout(repo, app, projectEnv);
   const version = goVersion(context, layout);
@@ -66,8 +73,11 @@ const gather = (context: PlanContext, start: string[], release: string[]): GoApp
   notes.decisions.push(...modules.decisions, ...(cgo.reason === '' ? [] : [cgo.reason]));
   notes.warnings.push(...modules.warnings);
   if (layout.strayWork) notes.warnings.push('go.work does not list this module: it is built without the workspace');
-  const programs = overrides.build === undefined ? programsOf(context, layout, start, release) : null;
-  return { layout, version, modules, cgo, programs, home: programs?.main.module ?? app };
+  const programs = overrides.build === undefined ? programsOf(context, layout, wanted.start, wanted.release) : null;
+  const found = { layout, version, modules, cgo, programs, home: programs?.main.module ?? app };
+  const { bare, reason } = bareness(found, wanted);
+  notes.decisions.push(reason);
+  return { ...found, bare };
 };
 
 /** Variables that say where modules come from, and with which credentials. */

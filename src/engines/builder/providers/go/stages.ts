@@ -3,7 +3,7 @@ import { safePath } from '../../dockerfile-text.ts';
 import type { Dir } from '../../source-tree.ts';
 import { type PlanContext, aptSteps } from '../provider.ts';
 import { assetCopies } from '../support/assets.ts';
-import { compiledRuntime } from '../support/compiled.ts';
+import { bareRuntime, bareSystem, compiledRuntime } from '../support/compiled.ts';
 import type { GitCredentials } from '../support/git-credentials.ts';
 import { gatherLibraries, libraryCopies, programsIn } from '../support/shared-libraries.ts';
 import { sourceOf } from '../support/source.ts';
@@ -21,8 +21,14 @@ export const goStages = (context: PlanContext, app: GoApp, plan: Plan, credentia
   const outputs = app.programs === null ? ownOutputs(inside) : programOutputs(context, app);
   return [
     { name: 'build', from: `golang:${app.version}`, steps: buildSteps(context, app, plan, credentials) },
-    compiledRuntime(plan.apt.run, [...outputs, ...(app.cgo.on ? libraryCopies() : [])], plan.runtime?.env ?? {}),
+    runtimeStage(app, plan, outputs),
   ];
+};
+
+const runtimeStage = (app: GoApp, plan: Plan, outputs: Step[]): Stage => {
+  const env = plan.runtime?.env ?? {};
+  if (app.bare) return bareRuntime(outputs, env);
+  return compiledRuntime(plan.apt.run, [...outputs, ...(app.cgo.on ? libraryCopies() : [])], env);
 };
 
 const buildSteps = (context: PlanContext, app: GoApp, plan: Plan, credentials: GitCredentials): Step[] => {
@@ -34,6 +40,7 @@ const buildSteps = (context: PlanContext, app: GoApp, plan: Plan, credentials: G
     ...aptSteps(plan.apt.build),
     // The official image says "local", which refuses a go.mod that asks for a newer Go.
     { kind: 'env', values: { GOTOOLCHAIN: 'auto', ...(layout.strayWork ? { GOWORK: 'off' } : {}) } },
+    ...(app.bare ? [bareSystem()] : []),
     workdir(''),
     ...installSteps(context, plan, credentials, { root: layout.context, manifests: modules.manifests, inside }),
     { kind: 'run', caches: [BUILD_CACHE, MODULE_CACHE], env: 'build', command },
