@@ -29,8 +29,10 @@ const renderStep = (step: Step, scope: string): string => {
   if (step.kind === 'copy') return renderCopy(step);
   if (step.kind === 'run') return renderRun(step, scope);
   if (step.kind === 'env') return renderEnv(step.values);
-  return step.kind === 'workdir' ? `WORKDIR ${safePath(step.path)}` : `USER ${safePath(step.name)}`;
+  return step.kind === 'workdir' ? `WORKDIR ${safePath(step.path)}` : `USER ${userName(step.name)}`;
 };
+
+const userName = (name: string): string => name.split(':').map(safePath).join(':');
 
 const renderCopy = ({ from, sources, target, owned }: CopyStep): string => {
   const flags = [...(from === undefined ? [] : [`--from=${imageName(from)}`]), ...(owned ? ['--chown=1000:1000'] : [])];

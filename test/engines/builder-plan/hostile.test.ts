@@ -12,7 +12,7 @@ const expectIntact = (plan: Plan): void => {
   expect(lines).toHaveLength(wanted);
   for (const line of lines)
     expect(line).toMatch(
-      /^(FROM [a-z0-9./:-]+ AS [a-z]+$|COPY |RUN |ENV |WORKDIR \/|USER [a-z]+$|EXPOSE 8080$|CMD \[)/,
+      /^(FROM [a-z0-9./:-]+ AS [a-z]+$|COPY |RUN |ENV |WORKDIR \/|USER ([a-z]+|\d+:\d+)$|EXPOSE 8080$|CMD \[)/,
     );
   for (const line of lines) expect(line).not.toContain('<<');
   const command: unknown = JSON.parse(lines.at(-1)?.slice('CMD '.length) ?? '');

@@ -249,7 +249,7 @@ describe('frameworks that leave a site behind', () => {
     expect({ framework: plan.framework, staticRoot: plan.staticRoot, user: plan.runtime?.user }).toEqual({
       framework: name,
       staticRoot: output,
-      user: 'app',
+      user: '1000:1000',
     });
   });
 

@@ -166,16 +166,15 @@ describe('the configuration of Caddy', () => {
 
 test('the Dockerfile of a folder of files', () => {
   expect(dockerfileOf({ 'public/index.html': '', 'README.md': '' })).toBe(`FROM caddy:2 AS server
-RUN mkdir /out && cp /usr/bin/caddy /out/caddy
+RUN install -d /out/etc /out/usr/local/bin && install -d -m 1777 /out/tmp && cp /usr/bin/caddy /out/usr/local/bin/ && cp /etc/mime.types /out/etc/
 
-FROM debian:trixie-slim AS runtime
-RUN useradd --uid 1000 --create-home --shell /usr/sbin/nologin app
-COPY --from=server /out/caddy /usr/local/bin/caddy
+FROM scratch AS runtime
+COPY --from=server /out/ /
 COPY berth/caddy.json /etc/caddy/berth.json
 COPY --chown=1000:1000 source/public/ /srv/
 WORKDIR /srv
-ENV HOST=0.0.0.0 HOSTNAME=0.0.0.0 PORT=8080
-USER app
+ENV HOST=0.0.0.0 HOSTNAME=0.0.0.0 PORT=8080 XDG_CONFIG_HOME=/tmp XDG_DATA_HOME=/tmp
+USER 1000:1000
 EXPOSE 8080
 CMD ["caddy","run","--config","/etc/caddy/berth.json"]
 `);

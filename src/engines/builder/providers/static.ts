@@ -71,7 +71,7 @@ const builtFolder = (folder: string): string => (folder === '' ? APP_DIR : `${AP
 /** A build command of the user's own: on Debian, with the packages that berth.toml names. */
 const buildStage = (app: Dir, build: string[], apt: string[]): Stage => ({
   name: 'build',
-  from: SITE_BASE,
+  from: 'debian:trixie-slim',
   steps: [
     ...aptSteps(apt),
     { kind: 'workdir', path: APP_DIR },

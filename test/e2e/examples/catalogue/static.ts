@@ -5,6 +5,6 @@ export const staticExamples: Example[] = [
     name: 'static-site',
     says: '<h1>It works</h1>',
     edit: { file: 'index.html', from: 'It works', to: 'It works again' },
-    install: ['useradd'],
+    install: ['install -d'],
   },
 ];
