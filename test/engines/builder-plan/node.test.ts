@@ -70,6 +70,18 @@ describe('how an app without a framework starts', () => {
     expect(error.hint).toContain('add a "start" script to package.json');
   });
 
+  test('an Nx repository without workspaces gets what to write', () => {
+    const { hint } = refusal({
+      'package.json': packageJson({ devDependencies: { nx: '22' } }),
+      'nx.json': '{}',
+      'apps/api/project.json': '{}',
+      'libs/ui/project.json': '{}',
+    });
+    expect(hint).toContain(
+      'projects apps/api, libs/ui: set build = "npx nx build api" and start = "node dist/apps/api/main.js"',
+    );
+  });
+
   test('a Procfile beats the start script', () => {
     expect(planOf(nodeApp({}, { Procfile: 'web: node other.js\nrelease: node migrate.js' }))).toMatchObject({
       start: ['node', 'other.js'],
@@ -153,6 +165,27 @@ describe('what runs', () => {
       ['deps', 'node:24'],
       ['runtime', 'node:24-slim'],
     ]);
+  });
+
+  test.each([
+    [{ bcrypt: '^6.0.0' }, 'node:24-slim'],
+    [{ bcrypt: '^5.1.0' }, 'node:24'],
+    [{ bcrypt: 'latest' }, 'node:24'],
+    [{ argon2: '^0.44.0' }, 'node:24-slim'],
+    [{ 'better-sqlite3': '^12.0.0' }, 'node:24'],
+    [{ sharp: '^0.34.0' }, 'node:24-slim'],
+  ])('%p is installed on %s', (dependencies, image) => {
+    expect(planOf(nodeApp({ dependencies })).stages[0]?.from).toBe(image);
+  });
+
+  test.each([
+    [{ canvas: '^3.0.0' }, 'libcairo2', 'libcairo2-dev'],
+    [{ '@prisma/client': '^6.0.0' }, 'openssl', 'openssl'],
+    [{ '@prisma/client': '^7.0.0' }, undefined, undefined],
+    [{ puppeteer: '24' }, 'chromium', undefined],
+  ])('%p brings what it needs of Debian', (dependencies, run, build) => {
+    const { apt } = planOf(nodeApp({ dependencies }));
+    expect([apt.run[0], apt.build[0]]).toEqual([run, build]);
   });
 
   test('a compiled package deep in the lock file counts too', () => {

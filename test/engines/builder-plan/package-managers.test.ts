@@ -296,6 +296,17 @@ describe('workspaces', () => {
     expect(plan.build).toEqual(['TURBO_TELEMETRY_DISABLED=1 node_modules/.bin/turbo run build --filter=./apps/web']);
   });
 
+  test('Nx builds what no script names', () => {
+    const plan = planOf({
+      'nx.json': '{}',
+      'package.json': packageJson({ workspaces: ['apps/*'], devDependencies: { nx: '22', vite: '8' } }),
+      'apps/web/package.json': member('@shop/web', { devDependencies: { vite: '8' } }),
+      'apps/web/index.html': '',
+    });
+    expect(plan.build).toEqual(["NX_DAEMON=false node_modules/.bin/nx run-many --target=build --projects='@shop/web'"]);
+    expect(plan.staticRoot).toBe('dist');
+  });
+
   test('one COPY brings every manifest', () => {
     expect(planOf(shop).files.map((file) => file.path)).toEqual(
       ['apps/api', 'apps/web', 'packages/base', 'packages/ui'].map((path) => `berth/manifests/${path}/package.json`),

@@ -1,6 +1,7 @@
 import type { Dir } from '../../source-tree.ts';
 import { safePath } from '../../dockerfile-text.ts';
 import type { PlanContext } from '../provider.ts';
+import { shellQuote } from '../support/shell.ts';
 import type { Framework } from './frameworks/index.ts';
 import { type Manifest, hasDependency, script } from './manifest.ts';
 import type { SystemNeeds } from './native.ts';
@@ -64,8 +65,11 @@ export const nodeBuild = (input: BuildInput): string[] => {
 
 /** The workspace's own tool, which knows what is built before what. */
 const taskRunner = ({ root, manifest }: Workspace, app: Manifest, member: string): string | undefined => {
-  if (script(app, 'build') === undefined) return undefined;
-  if (root.has('turbo.json') && hasDependency(manifest, 'turbo'))
+  const scripted = script(app, 'build') !== undefined;
+  // Nx finds builds that no script names, in the configs of tools.
+  if (!scripted && root.has('nx.json') && hasDependency(manifest, 'nx') && app.name !== '')
+    return `NX_DAEMON=false node_modules/.bin/nx run-many --target=build --projects=${shellQuote(app.name)}`;
+  if (scripted && root.has('turbo.json') && hasDependency(manifest, 'turbo'))
     return `TURBO_TELEMETRY_DISABLED=1 node_modules/.bin/turbo run build --filter=./${member}`;
   return undefined;
 };

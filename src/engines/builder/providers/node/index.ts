@@ -15,7 +15,7 @@ import { type NodeApp, nodeBuild } from './app.ts';
 import { nodePlan } from './stages.ts';
 import { requireRegistryVariables } from './registry.ts';
 import { type Start, findStart } from './start.ts';
-import { type Workspace, chooseMember, findWorkspace } from './workspaces.ts';
+import { type Workspace, chooseMember, findWorkspace, nxAdvice } from './workspaces.ts';
 
 /** Apps with a package.json, run by Node or by Bun, or built into files. */
 export const node: Provider = {
@@ -25,7 +25,7 @@ export const node: Provider = {
     title: 'Node, Bun',
     detects: '`package.json`',
     notes:
-      'npm, pnpm, yarn (1 and newer), bun; workspaces. Next.js (standalone and export too), Nuxt, React Router, Remix, SvelteKit, Astro, Angular, NestJS, TanStack Start, and sites made with Vite, Create React App, Vue CLI, Gatsby, Docusaurus, Eleventy, VitePress, Expo; else the `start` script, `main`, or an index/server file',
+      "npm, pnpm, yarn (1 and newer; Plug'n'Play is installed as node_modules), bun; workspaces, Turborepo. Next.js (as standalone, unless a command of your own needs more; export), Nuxt, React Router, Remix, SvelteKit, Astro, Angular, NestJS, TanStack Start with nitro, and sites made with Vite, Create React App, Vue CLI, Rsbuild, Gatsby, Docusaurus, Eleventy, Hexo, VitePress, VuePress, Quasar, Ember, Slidev, Expo; else the `start` script (what of it builds is done in the build), `main`, or an index/server file",
   },
   detect,
   plan: planNode,
@@ -188,7 +188,7 @@ const startOf = ({ context, dir, manifest, framework, bun, chosen }: StartInput)
     throw noStartCommand(
       'a Node app',
       'a start script, main, and index, server, app or main files',
-      'add a "start" script to package.json',
+      `${nxAdvice(dir)}add a "start" script to package.json`,
     );
   }
   context.notes.decisions.push(`start command: ${start.argv.join(' ')} (${start.reason})`);

@@ -12,7 +12,7 @@ const HARMLESS = /^(npx )?(patch-package|prisma generate|playwright install.*)$/
 
 const CALL = /^(?:npm|pnpm|yarn|bun)(?: run)? ([\w:.-]+)$/;
 const BUILDER =
-  /^(?:npx )?(?:tsc|tsup|tsdown|unbuild|esbuild|swc|babel|webpack|rollup|parcel build|vite build|next build|nuxt build|nest build|ng build|astro build|react-router build|remix vite:build|rspack build|rsbuild build|rimraf|rm -rf)\b/;
+  /^(?:npx )?(?:tsc|tsup|tsdown|unbuild|esbuild|swc|babel|webpack|rollup|parcel build|vite build|next build|nuxt build|nest build|ng build|astro build|react-router build|remix vite:build|rspack build|rsbuild build|rimraf|rm -rf)(?=\s|$)/;
 
 /** Whether a command of a script only builds, by a tool's name or as a script called build or compile. */
 export const isBuild = (command: string): boolean => {

@@ -1,3 +1,4 @@
+import semver from 'semver';
 import type { Dir } from '../../source-tree.ts';
 import type { Manifest } from './manifest.ts';
 
@@ -10,6 +11,12 @@ const COMPILED = new Set(
     'utf-8-validate zeromq zlib-sync'
   ).split(' '),
 );
+
+/** The versions since which a package brings its compiled code for every Linux that is built on here. */
+const COMPILED_BEFORE: Record<string, string> = { argon2: '0.41.0', bcrypt: '6.0.0' };
+
+/** The versions since which a package needs nothing of Debian's any more. */
+const SYSTEM_BEFORE: Record<string, string> = { '@prisma/client': '7.0.0', prisma: '7.0.0' };
 
 /** Debian packages that a dependency needs. */
 const SYSTEM: Record<string, { build?: string[]; run?: string[]; env?: Record<string, string> }> = {
@@ -38,13 +45,22 @@ export interface SystemNeeds {
 /** What the dependencies need beyond Node itself. */
 export const systemNeeds = (app: Dir, manifest: Manifest, locked: ReadonlySet<string>): SystemNeeds => {
   const names = new Set([...Object.keys(manifest.all), ...locked]);
-  const compiled = [...names].filter((name) => COMPILED.has(name));
+  const compiled = [...names].filter((name) => COMPILED.has(name) && !isSince(manifest, name, COMPILED_BEFORE));
   if (app.has('binding.gyp')) compiled.push('binding.gyp');
-  const needs = Object.entries(SYSTEM).filter(([name]) => names.has(name));
+  const needs = Object.entries(SYSTEM).filter(([name]) => names.has(name) && !isSince(manifest, name, SYSTEM_BEFORE));
   return {
     compiled: compiled.sort(),
     build: [...new Set(needs.flatMap(([, need]) => need.build ?? []))].sort(),
     run: [...new Set(needs.flatMap(([, need]) => need.run ?? []))].sort(),
     env: Object.assign({}, ...needs.map(([, need]) => need.env ?? {})) as Record<string, string>,
   };
+};
+
+/** Whether package.json itself asks for at least the version that a table names. */
+const isSince = (manifest: Manifest, name: string, table: Record<string, string>): boolean => {
+  const since = table[name];
+  const range = semver.validRange(manifest.all[name] ?? '');
+  return (
+    since !== undefined && range !== null && range !== '*' && semver.gte(semver.minVersion(range) ?? '0.0.0', since)
+  );
 };

@@ -118,6 +118,17 @@ export const chooseMember = (workspace: Workspace, serviceName: string): { membe
   );
 };
 
+/** What to write for an app of an Nx repository, whose projects have no package.json of their own. */
+export const nxAdvice = (root: Dir): string => {
+  if (!root.has('nx.json')) return '';
+  const folders = root
+    .files()
+    .filter((file) => file.endsWith('/project.json'))
+    .map((file) => file.slice(0, -13));
+  const folder = folders.find((path) => path.startsWith('apps/')) ?? folders[0] ?? 'apps/api';
+  return `this is an Nx repository${folders.length > 0 ? ` with the projects ${folders.slice(0, 20).join(', ')}` : ''}: set build = "npx nx build ${basename(folder)}" and start = "node dist/${folder}/main.js" (output = "dist/${folder}" for a site) in [services.<name>.build] of berth.toml; or `;
+};
+
 const basename = (path: string): string => path.replace(/^.*\//, '');
 
 /** The packages that must be built before an app, each after what it depends on itself; the app comes last. */
