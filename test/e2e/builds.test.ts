@@ -51,8 +51,8 @@ describe('a build that takes all that it can get', () => {
     await servedDuring(deploying);
     const { started_at: begun, finished_at: ended, stream_url: stream } = await deploying;
     expect(Date.parse(ended ?? '') - Date.parse(begun ?? '')).toBeGreaterThan(10_000);
-    // The kernel ended who took too much, again and again.
-    expect(String((await berth.api(stream)).body).split('Killed').length).toBeGreaterThan(4);
+    // The kernel ended who took too much.
+    expect(String((await berth.api(stream)).body)).toContain('Killed');
   }, 120_000);
 
   test('of the memory is ended alone, and is told that memory ran out', async () => {

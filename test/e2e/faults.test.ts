@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { helloApp, nodeApp } from '#test/support/apps.ts';
 import { Berth, pack } from '#test/support/berth.ts';
-import { docker } from '#test/support/docker.ts';
+import { diskUsage, docker } from '#test/support/docker.ts';
 import { startLoad } from '#test/support/load.ts';
 
 let berth: Berth;
@@ -192,7 +192,7 @@ describe('secrets', () => {
       routes().every((file) => !readFileSync(join(berth.dataDir, 'proxy/dynamic', file), 'utf8').includes(marker)),
     ).toBe(true);
     expect(await imageHistories()).not.toContain(marker);
-    expect(await docker(['system', 'df', '-v', '--format', '{{json .}}'])).not.toContain(marker);
+    expect(await diskUsage()).not.toContain(marker);
     expect(await docker(['images', '-a', '--filter', `reference=berth/${berth.instance()}/*/*`, '-q'])).toBe('');
   }, 120_000);
 });

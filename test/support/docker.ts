@@ -1,3 +1,5 @@
+import { until } from './until.ts';
+
 /** Runs the Docker client, and returns what it printed. */
 export const docker = async (argv: string[]): Promise<string> => {
   const child = Bun.spawn(['docker', ...argv], { stdout: 'pipe', stderr: 'pipe' });
@@ -8,6 +10,21 @@ export const docker = async (argv: string[]): Promise<string> => {
   ]);
   if (code !== 0) throw new Error(`docker ${argv.join(' ')}: ${error}`);
   return out;
+};
+
+/** What the engine says of its disk, build cache included. It answers one such question at a time, and berth asks too. */
+export const diskUsage = async (): Promise<string> => {
+  let usage = '';
+  await until(async () => {
+    try {
+      usage = await docker(['system', 'df', '-v', '--format', '{{json .}}']);
+      return true;
+    } catch (error) {
+      if (String(error).includes('already running')) return false;
+      throw error;
+    }
+  });
+  return usage;
 };
 
 const ids = async (argv: string[]): Promise<string[]> => (await docker(argv)).split('\n').filter((id) => id !== '');
