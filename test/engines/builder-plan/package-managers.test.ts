@@ -37,6 +37,7 @@ describe('the package manager and its version', () => {
     ],
     ['yarn.lock', {}, { 'yarn.lock': yarnLock }, 'yarn', '1.22.22'],
     ['yarn.lock in the newer format', {}, { 'yarn.lock': berryLock }, 'yarn-berry', '4'],
+    ['.yarnrc.yml alone', {}, { '.yarnrc.yml': 'enableGlobalCache: false\n' }, 'yarn-berry', '4'],
     ['.yarnrc.yml', {}, { 'yarn.lock': '', '.yarnrc.yml': '' }, 'yarn-berry', '4'],
     ['bun.lock', {}, { 'bun.lock': bunLock }, 'bun', '1.4.5'],
     ['bun.lockb', {}, { 'bun.lockb': '' }, 'bun', '1.4.5'],
@@ -120,6 +121,11 @@ describe('installs', () => {
     ],
     ['yarn', { 'yarn.lock': yarnLock }, 'yarn install --frozen-lockfile --non-interactive --production'],
     ['newer yarn', { 'yarn.lock': berryLock }, 'yarn workspaces focus --production'],
+    [
+      'yarn 3',
+      { 'yarn.lock': berryLock.replace('version: 8', 'version: 6') },
+      "YARN_IGNORE_PATH=1 npx --yes '@yarnpkg/cli-dist@4' workspaces focus --production",
+    ],
     ['bun', { 'bun.lock': bunLock }, 'bun install --frozen-lockfile --production'],
   ])('for production only, where nothing is built: %s', (_title, files, command) => {
     expect(planOf(nodeApp({ dependencies }, files as Files)).install).toEqual([command]);

@@ -1,3 +1,4 @@
+import semver from 'semver';
 import type { CacheMount } from '../../plan.ts';
 import type { Manager, ManagerName } from './package-manager.ts';
 
@@ -74,9 +75,17 @@ function pnpmFrozen(frozen: boolean): string {
 
 export const cachesOf = (name: ManagerName): CacheMount[] => DIALECTS[name].caches;
 
-export const installCommand = ({ name }: Manager, options: InstallOptions): string => DIALECTS[name].install(options);
+export const installCommand = (manager: Manager, options: InstallOptions): string =>
+  focused(manager, DIALECTS[manager.name].install(options));
 
-export const pruneCommand = ({ name }: Manager, frozen: boolean): string => DIALECTS[name].prune(frozen);
+export const pruneCommand = (manager: Manager, frozen: boolean): string =>
+  focused(manager, DIALECTS[manager.name].prune(frozen));
+
+/** Yarn 2 and 3 cannot leave development dependencies out without a plugin; yarn 4 does it for them, by the same lock file. */
+const focused = ({ name, version }: Manager, command: string): string =>
+  name === 'yarn-berry' && (semver.minVersion(version ?? '4')?.major ?? 4) < 4
+    ? command.replace('yarn workspaces focus', "YARN_IGNORE_PATH=1 npx --yes '@yarnpkg/cli-dist@4' workspaces focus")
+    : command;
 
 export const runScript = ({ name }: Manager, script: string, dir: string): string => DIALECTS[name].run(script, dir);
 

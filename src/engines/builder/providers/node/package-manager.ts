@@ -55,6 +55,8 @@ export const choosePackageManager = (
   if (lockFile === 'bun.lock' || lockFile === 'bun.lockb') {
     return { name: 'bun', version: enginesRange(manifest, 'bun') ?? usual('bun'), lockFile, reason };
   }
+  if (lockFile === null && workspace.has('.yarnrc.yml'))
+    return { name: 'yarn-berry', version: yarnPath ?? usual('yarn-berry'), lockFile, reason: '.yarnrc.yml is there' };
   return { name: 'npm', version: null, lockFile, reason };
 };
 
