@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type Files, packageJson, planOf, refusal } from './support.ts';
-import { gemLock, gemfile, rackApp, railsApp, stage, commands } from './ruby-support.ts';
+import { LIBRARIES, gemLock, gemfile, rackApp, railsApp, stage, commands } from './ruby-support.ts';
 
 describe('Bundler', () => {
   test('the install sees the Gemfile and its lock, and takes them to the letter', () => {
@@ -23,8 +23,7 @@ describe('Bundler', () => {
         {
           kind: 'run',
           caches: [{ name: 'gems', target: '/root/.bundle/cache' }],
-          command:
-            'bundle install && rm -rf /usr/local/bundle/ruby/*/cache /usr/local/bundle/ruby/*/bundler/gems/*/.git',
+          command: `bundle install && rm -rf /usr/local/bundle/ruby/*/cache /usr/local/bundle/ruby/*/bundler/gems/*/.git${LIBRARIES}`,
         },
         { kind: 'copy', sources: ['source/'], target: './' },
         { kind: 'env', values: { APP_ENV: 'production', RACK_ENV: 'production' } },
@@ -93,7 +92,7 @@ describe('Bundler', () => {
     const kept = { 'vendor/cache/rack-3.1.0.gem': '', 'vendor/cache/nokogiri-1.18.0-x86_64-linux-gnu.gem': '' };
     const files = rackApp(gems, kept, { gems });
     expect(commands(files, 'build')).toEqual([
-      'bundle install --local && rm -rf /usr/local/bundle/ruby/*/cache /usr/local/bundle/ruby/*/bundler/gems/*/.git',
+      `bundle install --local && rm -rf /usr/local/bundle/ruby/*/cache /usr/local/bundle/ruby/*/bundler/gems/*/.git${LIBRARIES}`,
       'rm -rf vendor/cache',
     ]);
     expect(stage(files, 'build')?.steps).toContainEqual({
@@ -173,12 +172,12 @@ describe('Bundler', () => {
 
 describe('what gems need of Debian', () => {
   test.each([
-    ['pg', [], ['libpq5']],
+    ['pg', [], []],
     ['mysql2', [], ['libmariadb3']],
     ['image_processing', [], ['libvips42']],
     ['mini_magick', [], ['imagemagick']],
     ['rmagick', [], ['imagemagick']],
-    ['charlock_holmes', ['libicu-dev'], ['libicu76']],
+    ['charlock_holmes', ['libicu-dev'], []],
     ['sqlite3', [], []],
     ['nokogiri', [], []],
   ])('%s', (gem, build, run) => {
@@ -187,9 +186,9 @@ describe('what gems need of Debian', () => {
 
   test('packages of [build] are added', () => {
     const plan = planOf(
-      rackApp(['rack', 'pg'], { 'berth.toml': '[build]\nrun_apt = ["ffmpeg"]\nbuild_apt = ["cmake"]\n' }),
+      rackApp(['rack', 'mysql2'], { 'berth.toml': '[build]\nrun_apt = ["ffmpeg"]\nbuild_apt = ["cmake"]\n' }),
     );
-    expect(plan.apt).toEqual({ build: ['cmake'], run: ['ffmpeg', 'libpq5'] });
+    expect(plan.apt).toEqual({ build: ['cmake'], run: ['ffmpeg', 'libmariadb3'] });
   });
 });
 
@@ -225,7 +224,12 @@ describe('Rails', () => {
         'SECRET_KEY_BASE="${SECRET_KEY_BASE:-none}" bundle exec rails assets:precompile',
       ],
     ],
-    ['bootsnap', ['bootsnap'], '7.1.2', ['mkdir -p log storage tmp/pids', 'bundle exec bootsnap precompile app/']],
+    [
+      'bootsnap',
+      ['bootsnap 1.18.4'],
+      '7.1.2',
+      ['mkdir -p log storage tmp/pids', 'bundle exec bootsnap precompile app/'],
+    ],
   ])('the build of %s', (_title, gems, version, build) => {
     const files = rackApp([`rails ${version}`, `railties ${version}`, 'puma 6.5.0', ...gems], {
       'config/application.rb': '',
@@ -235,7 +239,9 @@ describe('Rails', () => {
   });
 
   test('bootsnap prepares the gems where they are installed', () => {
-    expect(commands(railsApp(['bootsnap']), 'build')[0]).toEndWith('&& bundle exec bootsnap precompile --gemfile');
+    const install = (version: string): string => commands(railsApp([`bootsnap ${version}`]), 'build')[0] ?? '';
+    expect(install('1.18.4')).toEndWith(`&& bundle exec bootsnap precompile --gemfile${LIBRARIES}`);
+    expect(install('1.5.1')).not.toContain('bootsnap');
   });
 
   test('assets made with package.json are built by Rails itself, with Node at hand', () => {

@@ -65,3 +65,6 @@ export const commands = (files: Files, name: string, given?: Given): string[] =>
     .map((step) => step.command);
 
 export const PUMA = ['/bin/sh', '-c', 'exec bundle exec puma -b "tcp://0.0.0.0:${PORT:-8080}"'];
+
+/** What follows an install of gems that may be linked with something. */
+export const LIBRARIES = ` && mkdir -p /out/lib && ldd $(find /usr/local/bundle -type f '(' -perm -u+x -o -name '*.so*' ')') 2>/dev/null | awk '$2 == "=>" && $3 ~ "^/" && $1 !~ "^(ld-linux.*|lib(c|m|mvec|dl|pthread|rt|resolv|util|anl|nsl|gcc_s|stdc[+][+])[.]so.*)$" { print $3 }' | sort -u | xargs -r cp -Lt /out/lib && rm -f /out/lib/libruby*`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { rubyRange } from '#engines/builder/providers/ruby/versions';
 import { type Files, type Given, dockerfileOf, fileOf, packageJson, planOf, refusal } from './support.ts';
-import { gemLock, gemfile, rackApp, railsApp, PUMA } from './ruby-support.ts';
+import { gemLock, gemfile, rackApp, railsApp, PUMA, LIBRARIES } from './ruby-support.ts';
 
 describe('detection', () => {
   test.each([
@@ -297,14 +297,15 @@ test('the Dockerfile of a rack app', () => {
 WORKDIR /app
 ENV BUNDLE_DEPLOYMENT=1 BUNDLE_GLOBAL_GEM_CACHE=true BUNDLE_PATH=/usr/local/bundle BUNDLE_WITHOUT=development:test
 COPY source/Gemfile source/Gemfile.lock ./
-RUN --mount=type=cache,id=berth-shop-web-gems,target=/root/.bundle/cache bundle install && rm -rf /usr/local/bundle/ruby/*/cache /usr/local/bundle/ruby/*/bundler/gems/*/.git
+RUN --mount=type=cache,id=berth-shop-web-gems,target=/root/.bundle/cache bundle install && rm -rf /usr/local/bundle/ruby/*/cache /usr/local/bundle/ruby/*/bundler/gems/*/.git${LIBRARIES}
 COPY source/ ./
 ENV APP_ENV=production RACK_ENV=production
 
 FROM ruby:3.4-slim AS runtime
 RUN useradd --uid 1000 --create-home --shell /usr/sbin/nologin app && install -d -o app -g app /app
-RUN --mount=type=cache,id=berth-shop-web-apt,target=/var/cache/apt,sharing=locked --mount=type=cache,id=berth-shop-web-apt-lists,target=/var/lib/apt,sharing=locked rm -f /etc/apt/apt.conf.d/docker-clean && apt-get update -qq && apt-get install -y -qq --no-install-recommends libpq5
 WORKDIR /app
+COPY --from=build /out/lib/ /usr/local/lib/
+RUN ldconfig
 COPY --from=build /usr/local/bundle/ /usr/local/bundle/
 COPY --from=build --chown=1000:1000 /app/ ./
 ENV APP_ENV=production BUNDLE_DEPLOYMENT=1 BUNDLE_PATH=/usr/local/bundle BUNDLE_WITHOUT=development:test HOST=0.0.0.0 HOSTNAME=0.0.0.0 MALLOC_ARENA_MAX=2 PORT=8080 RACK_ENV=production

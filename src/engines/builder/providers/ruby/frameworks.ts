@@ -18,6 +18,7 @@ interface Known {
   names: ReadonlySet<string>;
   /** The version of railties. */
   rails: string | undefined;
+  bootsnap: boolean;
   /** Prefix of commands: gems are found through Bundler where there is a Gemfile. */
   exec: string[];
 }
@@ -76,7 +77,7 @@ export const BUNDLERS = [
   'webpacker',
 ];
 
-const railsBuild = ({ app, names, rails: version }: Known): string[] => {
+const railsBuild = ({ app, names, rails: version, bootsnap }: Known): string[] => {
   const compiles = ASSETS.some((name) => names.has(name));
   const [major = 8, minor = 0] = (version ?? '').split('.').map(Number);
   // Since 7.1 Rails makes up a key by itself; until then any one does, because nothing that is built depends on it.
@@ -85,7 +86,7 @@ const railsBuild = ({ app, names, rails: version }: Known): string[] => {
   const code = ['app', 'lib'].filter((folder) => app.hasDir(folder)).map((folder) => `${folder}/`);
   return [
     'mkdir -p log storage tmp/pids',
-    ...(names.has('bootsnap') && code.length > 0 ? [`bundle exec bootsnap precompile ${code.join(' ')}`] : []),
+    ...(bootsnap && code.length > 0 ? [`bundle exec bootsnap precompile ${code.join(' ')}`] : []),
     ...(compiles ? [`${key} bundle exec rails assets:precompile`] : []),
   ];
 };

@@ -64,13 +64,20 @@ export const bundleInstall = (app: Dir, gems: Gems, own: string[] | undefined): 
       ...platforms,
       `bundle install${local}`,
       `rm -rf ${BUNDLE_PATH}/ruby/*/cache ${BUNDLE_PATH}/ruby/*/bundler/gems/*/.git`,
-      ...(gems.names.has('bootsnap') ? ['bundle exec bootsnap precompile --gemfile'] : []),
+      ...(preparesBootsnap(gems) ? ['bundle exec bootsnap precompile --gemfile'] : []),
     ],
     files: ['Gemfile', 'Gemfile.lock', ...VERSION_FILES].filter((name) => app.has(name)),
     folders: [...(app.hasDir('vendor/cache') ? ['vendor/cache'] : []), ...paths.filter((path) => path !== '')],
     wholeSource: sourceReason(gemfile, frozen || lock === undefined, paths),
     env,
   };
+};
+
+/** Since 1.6 bootsnap can be asked to compile ahead of time. */
+export const preparesBootsnap = ({ names, lock }: Pick<Gems, 'names' | 'lock'>): boolean => {
+  const version = lock?.gems.find(({ name }) => name === 'bootsnap')?.version ?? '1.18';
+  const [major = 1, minor = 0] = version.split('.').map(Number);
+  return names.has('bootsnap') && (major > 1 || minor >= 6);
 };
 
 const sourceReason = (gemfile: Gemfile, asLocked: boolean, paths: string[]): string | null => {

@@ -4,7 +4,7 @@ import { TOOLS } from '../../versions.ts';
 import { type PlanContext, type Provider, chosenStart, emptyPlan, noStartCommand, versionOf } from '../provider.ts';
 import { nodeAssets } from '../support/node-assets.ts';
 import { BUNDLERS, type RubyStart, findRubyStart, hasEntry, isRails } from './frameworks.ts';
-import { type Gems, bundleInstall, readGems } from './gems.ts';
+import { type Gems, bundleInstall, preparesBootsnap, readGems } from './gems.ts';
 import { type RubyApp, rubyPlan } from './stages.ts';
 import { systemNeeds } from './system.ts';
 import { rubyRequests } from './versions.ts';
@@ -77,7 +77,7 @@ const startOf = (context: PlanContext, { names, lock, gemfile }: Gems): RubyStar
   const { app, overrides } = context;
   const railties = lock?.gems.find(({ name }) => name === 'railties')?.version;
   const exec = gemfile === undefined ? [] : ['bundle', 'exec'];
-  const found = findRubyStart({ app, names, rails: railties, exec });
+  const found = findRubyStart({ app, names, rails: railties, bootsnap: preparesBootsnap({ names, lock }), exec });
   const chosen = chosenStart(context);
   const plain: RubyStart = found ?? { framework: null, argv: null, reason: '', output: null, build: [], env: {} };
   if (chosen !== undefined) return { ...plain, argv: chosen, reason: '', output: null };

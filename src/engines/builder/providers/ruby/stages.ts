@@ -4,6 +4,7 @@ import { SITE_BASE, SITE_DIR, SITE_START, SITE_USER, siteFiles, siteStages } fro
 import { siteRules } from '../../static/rules.ts';
 import { type PlanContext, aptList, aptSteps, runtimeOf, userSteps } from '../provider.ts';
 import { DROP_MODULES, type NodeAssets } from '../support/node-assets.ts';
+import { gatherLibraries, libraryCopies, programsIn } from '../support/shared-libraries.ts';
 import { sourceOf } from '../support/source.ts';
 import type { RubyStart } from './frameworks.ts';
 import { BUNDLE_PATH, type BundleInstall, GEM_CACHE, type Gems, gemVariables } from './gems.ts';
@@ -105,6 +106,12 @@ const buildStage = (app: RubyApp, apt: string[], seesEnv: boolean): Stage => {
   };
 };
 
+/** Ruby's own library is in every image of Ruby. */
+const LIBRARIES = [...gatherLibraries(programsIn(BUNDLE_PATH)), 'rm -f /out/lib/libruby*'];
+
+/** Whether gems may be linked with libraries that the slim image lacks. */
+const links = ({ needs, install }: RubyApp): boolean => needs.compiled.length > 0 && install.commands.length > 0;
+
 /** The packages are there already; these gems would install them once more. */
 const SKIP_INSTALLS = {
   SHAKAPACKER_SKIP_INSTALL: 'true',
@@ -121,10 +128,10 @@ const NODE: Step = {
   target: '/usr/local/bin/node',
 };
 
-const installStep = ({ install }: RubyApp, seesEnv: boolean): Step => ({
+const installStep = (app: RubyApp, seesEnv: boolean): Step => ({
   kind: 'run',
   caches: [GEM_CACHE],
-  command: install.commands.join(' && '),
+  command: [...app.install.commands, ...(links(app) ? LIBRARIES : [])].join(' && '),
   ...(seesEnv ? { env: 'install' as const } : {}),
 });
 
@@ -161,7 +168,8 @@ interface RuntimeInput {
   env: Record<string, string>;
 }
 
-const runtimeStage = ({ context, gems }: RubyApp, { image, apt, staged, env }: RuntimeInput): Stage => {
+const runtimeStage = (app: RubyApp, { image, apt, staged, env }: RuntimeInput): Stage => {
+  const { context, gems } = app;
   const packages: Step[] = [{ kind: 'copy', from: 'build', sources: [`${BUNDLE_PATH}/`], target: `${BUNDLE_PATH}/` }];
   const source: Step = staged
     ? { kind: 'copy', from: 'build', sources: [`${APP_DIR}/`], target: './', owned: true }
@@ -173,6 +181,7 @@ const runtimeStage = ({ context, gems }: RubyApp, { image, apt, staged, env }: R
       ...userSteps(),
       ...aptSteps(apt),
       { kind: 'workdir', path: APP_DIR },
+      ...(links(app) ? libraryCopies() : []),
       ...(gems.gemfile === undefined ? [] : packages),
       source,
       { kind: 'env', values: env },

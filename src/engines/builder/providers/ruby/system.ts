@@ -1,25 +1,25 @@
-/** What Debian must add for a gem: headers that the full image lacks, and libraries or programs to run with. */
+/**
+ * What Debian must add for a gem: headers that the full image lacks; programs, libraries that are looked up by name, and
+ * those that come with files of their own. What a gem is linked with is taken from the build.
+ */
 interface Need {
   build?: string[];
   run?: string[];
 }
 
 const NEEDS: Record<string, Need> = {
-  charlock_holmes: { build: ['libicu-dev'], run: ['libicu76'] },
-  curb: { run: ['libcurl4'] },
+  charlock_holmes: { build: ['libicu-dev'] },
   ethon: { run: ['libcurl4'] },
   image_processing: { run: ['libvips42'] },
-  'libxml-ruby': { run: ['libxml2'] },
   mini_magick: { run: ['imagemagick'] },
   mysql2: { run: ['libmariadb3'] },
-  pg: { run: ['libpq5'] },
   rbnacl: { run: ['libsodium23'] },
   rmagick: { run: ['imagemagick'] },
   'ruby-filemagic': { build: ['libmagic-dev'], run: ['libmagic1'] },
   'ruby-vips': { run: ['libvips42'] },
   rugged: { build: ['cmake', 'pkg-config'] },
   'streamio-ffmpeg': { run: ['ffmpeg'] },
-  tiny_tds: { build: ['freetds-dev'], run: ['libsybdb5'] },
+  tiny_tds: { build: ['freetds-dev'] },
 };
 
 /** Gems without anything to compile, which the slim image installs as well. */
