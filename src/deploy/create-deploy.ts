@@ -2,10 +2,10 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ctx } from '#kernel/ctx';
 import type { NewId } from '#kernel/ids';
-import type { PlannedBuild } from '#kernel/planned-build';
 import { dryRun, type Change, type DryRun } from '#kernel/schema';
 import { accepted, type Accepted, type Operations } from '#modules/operations';
 import type { Plan } from '#engines/builder/plan';
+import { plannedBuild } from '#engines/builder/planned-build';
 import type { ServiceRow } from '#modules/services';
 import { createAdmission, requireRoom } from './admission.ts';
 import type { DeployDeps } from './deps.ts';
@@ -116,32 +116,10 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
 
 const describe = (service: ServiceRow, isNew: boolean, plan: Plan): DryRun => {
   const changes: Change[] = [
-    { action: 'create', resource: 'release', name: service.name, build: summary(plan) },
+    { action: 'create', resource: 'release', name: service.name, build: plannedBuild(plan) },
     { action: isNew ? 'create' : 'update', resource: 'route', name: service.name },
   ];
   if (isNew) changes.unshift({ action: 'create', resource: 'service', name: service.name });
   const replicas = `${service.replicas} replica${service.replicas === 1 ? '' : 's'}`;
   return dryRun(`build ${service.name} with ${plan.provider}, then roll out ${replicas}`, changes);
-};
-
-const summary = (plan: Plan): PlannedBuild => ({
-  provider: plan.provider,
-  framework: plan.framework,
-  root: plan.root,
-  versions: plan.versions,
-  package_manager: packageManager(plan),
-  install: plan.install,
-  build: plan.build,
-  start: plan.start,
-  release_command: plan.releaseCommand,
-  apt: plan.apt,
-  static_root: plan.staticRoot,
-  decisions: plan.decisions,
-  warnings: plan.warnings,
-});
-
-const packageManager = ({ packageManager: chosen }: Plan): PlannedBuild['package_manager'] => {
-  if (chosen === null) return null;
-  const { name, version, lockFile, reason } = chosen;
-  return { name, version, lock_file: lockFile, reason };
 };

@@ -243,6 +243,47 @@ test('--dry-run and plan show the plan with its reasons, and change nothing', as
   expect(readdirSync(home.path('shop'))).toEqual(['index.html']);
 });
 
+const PLAIN = JSON.stringify({ name: 'shop', scripts: { start: 'node server.js' } });
+
+test('a project that is not there yet, or no server at all, leaves the plan to the client', async () => {
+  home.write({
+    'shop/package.json': PLAIN,
+    'shop/server.js': '',
+    'shop/ignored/package.json': '{',
+    'shop/.serviceignore': 'ignored',
+  });
+  api.on(`POST ${DEPLOYS}`, refusal(404, { code: 'NOT_FOUND' }));
+  const there = await run(['plan', 'shop', '-p', 'shop']);
+  expect(there.code).toBe(0);
+  expect(JSON.parse(there.stdout).plan).toMatchObject({
+    summary: 'build web with node',
+    changes: [
+      { action: 'create', resource: 'release', name: 'web', build: { provider: 'node', start: ['node', 'server.js'] } },
+    ],
+  });
+  const alone = await run(['plan', 'shop'], { env: { SERVICE_ENDPOINT: '', SERVICE_TOKEN: '' } });
+  expect({ code: alone.code, stdout: alone.stdout }).toEqual({ code: 0, stdout: there.stdout });
+  expect(api.requests(`POST ${DEPLOYS}`)).toHaveLength(1);
+});
+
+test('a plan of the client fails as one of the server does', async () => {
+  home.write({ 'shop/package.json': '{"name"' });
+  const ran = await run(['plan', 'shop'], { env: { SERVICE_ENDPOINT: '', SERVICE_TOKEN: '' } });
+  expect(ran.code).toBe(1);
+  expect(JSON.parse(ran.stderr.trim().split('\n').at(-1) ?? '')).toMatchObject({
+    code: 'BUILD_COMMAND_FAILED',
+    retryable: false,
+  });
+});
+
+test('another failure of the server is not passed over', async () => {
+  home.write({ 'shop/package.json': PLAIN });
+  api.on(`POST ${DEPLOYS}`, refusal(403, { code: 'CAPABILITY_MISSING' }));
+  const ran = await run(['plan', 'shop', '-p', 'shop']);
+  expect(ran.code).toBe(1);
+  expect(ran.stdout).toBe('');
+});
+
 test('a planned build is shown without what there is not, commands as they are typed, and why', async () => {
   deployable();
   const build = {

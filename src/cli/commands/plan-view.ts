@@ -1,5 +1,6 @@
 import type { Change, DryRun } from '#kernel/schema';
 import type { Context } from '../context.ts';
+import { CliFailure } from '../failure.ts';
 import { buildText } from './build-view.ts';
 import type { SourceTree } from '../pack/walk.ts';
 import { createUpload } from './source.ts';
@@ -10,12 +11,33 @@ export interface PlanRequest {
   tree: SourceTree;
 }
 
-/** Has the server plan a deploy of the source, and shows the plan with its reasons. */
-export const showPlan = async (context: Context, { project, service, tree }: PlanRequest): Promise<void> => {
+/**
+ * Has the server plan a deploy of the source, and shows the plan with its reasons. Without a server, or for a project that
+ * is not there yet, this executable plans by itself.
+ */
+export const showPlan = async (context: Context, request: PlanRequest): Promise<void> => {
+  const reply = (await context.findServer()) === undefined ? undefined : await planThere(context, request);
+  const shown = reply ?? (await planHere(context, request));
+  context.out.data(shown, () => planText(shown));
+};
+
+const planThere = async (context: Context, { project, service, tree }: PlanRequest): Promise<DryRun | undefined> => {
   const api = await context.api();
   const upload = await createUpload(context, tree);
-  const reply = await api.planDeploy(project, service, upload.stream).finally(() => upload.end());
-  context.out.data(reply, () => planText(reply));
+  try {
+    return await api.planDeploy(project, service, upload.stream);
+  } catch (thrown) {
+    if (thrown instanceof CliFailure && thrown.body.code === 'NOT_FOUND') return undefined;
+    throw thrown;
+  } finally {
+    upload.end();
+  }
+};
+
+const planHere = async (context: Context, { project, service, tree }: PlanRequest): Promise<DryRun> => {
+  context.out.note(`planned by this client: there is no project ${project} whose variables could count`);
+  const { planFolder } = await import('./plan-folder.ts');
+  return planFolder(tree, service);
 };
 
 /** A dry run as people read it: the summary, each change, what is said about it, and how the source is built. */

@@ -10,8 +10,11 @@ const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const EXCLUDED = new Set(['.git', 'node_modules', '.service', '__pycache__', '.venv']);
 
 /** Lists a folder on disk without following links; files are read when asked for, and only once. */
-export const readSourceTree = (root: string): SourceTree => {
-  const files = list(root).sort();
+export const readSourceTree = (root: string): SourceTree => sourceTreeOf(root, list(root));
+
+/** The same of a folder whose files are listed already. */
+export const sourceTreeOf = (root: string, paths: readonly string[]): SourceTree => {
+  const files = [...paths].sort();
   const known = new Set(files);
   const texts = new Map<string, string | undefined>();
   return {
