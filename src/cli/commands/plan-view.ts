@@ -12,30 +12,34 @@ export interface PlanRequest {
 }
 
 /**
- * Has the server plan a deploy of the source, and shows the plan with its reasons. Without a server, or for a project that
- * is not there yet, this executable plans by itself.
+ * Has the server plan a deploy of the source, and shows the plan with its reasons. Without a server that answers, or for a
+ * project that is not there yet, this executable plans by itself, and says so.
  */
 export const showPlan = async (context: Context, request: PlanRequest): Promise<void> => {
-  const reply = (await context.findServer()) === undefined ? undefined : await planThere(context, request);
-  const shown = reply ?? (await planHere(context, request));
-  context.out.data(shown, () => planText(shown));
+  const server = await context.findServer();
+  const answer = server === undefined ? 'no server is set' : await planThere(context, request);
+  const reply = typeof answer === 'string' ? await planHere(context, request, answer) : answer;
+  context.out.data(reply, () => planText(reply));
 };
 
-const planThere = async (context: Context, { project, service, tree }: PlanRequest): Promise<DryRun | undefined> => {
+/** Failures that say nothing of the source. */
+const NO_ANSWER = new Set<string>(['NOT_FOUND', 'UNREACHABLE']);
+
+const planThere = async (context: Context, { project, service, tree }: PlanRequest): Promise<DryRun | string> => {
   const api = await context.api();
   const upload = await createUpload(context, tree);
   try {
     return await api.planDeploy(project, service, upload.stream);
   } catch (thrown) {
-    if (thrown instanceof CliFailure && thrown.body.code === 'NOT_FOUND') return undefined;
+    if (thrown instanceof CliFailure && NO_ANSWER.has(thrown.body.code)) return thrown.message;
     throw thrown;
   } finally {
     upload.end();
   }
 };
 
-const planHere = async (context: Context, { project, service, tree }: PlanRequest): Promise<DryRun> => {
-  context.out.note(`planned by this client: there is no project ${project} whose variables could count`);
+const planHere = async (context: Context, { service, tree }: PlanRequest, why: string): Promise<DryRun> => {
+  context.out.note(`planned by this client, without variables of a project: ${why}`);
   const { planFolder } = await import('./plan-folder.ts');
   return planFolder(tree, service);
 };
