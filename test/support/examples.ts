@@ -34,7 +34,10 @@ export interface Example {
 export const packExample = async (name: string, edit?: Edit): Promise<Uint8Array> => {
   const dir = mkdtempSync(join(tmpdir(), 'berth-example-'));
   try {
-    cpSync(join(EXAMPLES_DIR, name), dir, { recursive: true, filter: (path) => !/\/(node_modules|\.service)(\/|$)/.test(path) });
+    cpSync(join(EXAMPLES_DIR, name), dir, {
+      recursive: true,
+      filter: (path) => !/\/(node_modules|\.service)(\/|$)/.test(path),
+    });
     if (edit !== undefined) {
       const file = join(dir, edit.file);
       const text = readFileSync(file, 'utf8');

@@ -7,7 +7,7 @@ import { nest, nitro, nuxt, reactRouter, remix, svelteKit } from './kits.ts';
 import { next } from './next.ts';
 import { sites } from './sites.ts';
 
-export type { Framework, Outcome, Output } from './framework.ts';
+export type { Framework, Output } from './framework.ts';
 
 /** The rarer a dependency is in apps of another kind, the earlier its rule. */
 const RULES: Rule[] = [next, nuxt, nitro, reactRouter, remix, svelteKit, astro, angular, nest, sites];
