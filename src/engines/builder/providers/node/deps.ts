@@ -83,8 +83,10 @@ export const packageStages = (app: NodeApp, plan: Plan, layout: Layout): Stage[]
   ];
   const step = installStep(app, plan, install.map(forgivingInstall));
   if (production.kind === 'installed' || !modules) return [{ name: 'deps', from: image, steps: [...before, step] }];
-  const yarnFiles = app.workspace !== null && app.manager.name === 'yarn-berry' ? ' && rm -rf .yarn' : '';
-  const command = `${forgivingInstall(production.command)}${yarnFiles}`;
+  const useless =
+    app.workspace === null ? [] : [...(app.manager.name === 'yarn-berry' ? ['.yarn'] : []), ...strangers(app)];
+  const tidy = useless.length === 0 ? '' : ` && rm -rf ${useless.join(' ')}`;
+  const command = `${forgivingInstall(production.command)}${tidy}`;
   const last: Stage = {
     name: 'production',
     from: production.kind === 'fresh' ? 'manifests' : 'deps',
@@ -111,7 +113,7 @@ export const packCommand = (app: NodeApp): string => {
     'node_modules',
     ...caches,
     ...(app.manager.name === 'yarn-berry' ? ['./.yarn', './.pnp.*'] : []),
-    ...strangers(app),
+    ...strangers(app).map((path) => `./${path}`),
   ];
   return `mkdir /out && tar -cf - ${excluded.map((path) => `--exclude=${path}`).join(' ')} . | tar -xf - -C /out`;
 };
@@ -123,7 +125,7 @@ const strangers = (app: NodeApp): string[] => {
   return app.workspace.members
     .map(({ path }) => path)
     .filter((path) => !used.some((one) => one === path || one.startsWith(`${path}/`)))
-    .map((path) => `./${safePath(path)}`);
+    .map(safePath);
 };
 
 export const buildStage = (app: NodeApp, layout: Layout, after: string | null): Stage => {

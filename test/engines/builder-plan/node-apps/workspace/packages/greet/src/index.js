@@ -1,0 +1,3 @@
+import colors from 'picocolors';
+
+export const greet = (name) => (colors === undefined ? '' : `from ${name}`);
