@@ -80,7 +80,7 @@ test('Bun is there when another package manager installs', () => {
 test('a workspace of Bun is installed at its root', () => {
   const plan = planOf({
     'package.json': packageJson({ workspaces: ['apps/*', 'packages/*'] }),
-    'bun.lock': '{}',
+    'bun.lock': '{ "workspaces": { "": {}, "apps/web": { "dependencies": { "lib": "workspace:*" } } } }',
     'apps/web/package.json': packageJson({
       name: 'web',
       scripts: { start: 'bun src/index.ts' },
@@ -91,7 +91,7 @@ test('a workspace of Bun is installed at its root', () => {
   expect({ provider: plan.provider, root: plan.root, install: plan.install, start: plan.start }).toEqual({
     provider: 'bun',
     root: 'apps/web',
-    install: ['bun install --frozen-lockfile --production'],
+    install: ['bun install --frozen-lockfile --production --filter ./apps/web'],
     start: ['bun', 'src/index.ts'],
   });
 });

@@ -1,5 +1,6 @@
 import semver from 'semver';
 import type { CacheMount } from '../../plan.ts';
+import { shellQuote } from '../support/shell.ts';
 import type { Manager, ManagerName } from './package-manager.ts';
 
 export interface InstallOptions {
@@ -54,7 +55,7 @@ const DIALECTS: Record<ManagerName, Dialect> = {
     caches: [{ name: 'yarn-berry', target: '/root/.yarn/berry', locked: true }],
     install: ({ production, frozen, member }) =>
       production
-        ? `yarn workspaces focus --production${member ? ` ${member.name}` : ''}`
+        ? `yarn workspaces focus --production${member ? ` ${word(member.name)}` : ''}`
         : `yarn install ${frozen ? '--immutable' : '--no-immutable'}`,
     prune: () => 'yarn workspaces focus --all --production',
     run: yarnRun,
@@ -68,6 +69,11 @@ const DIALECTS: Record<ManagerName, Dialect> = {
     run: (script, dir) => `bun run${flag('--cwd', dir)} ${script}`,
   },
 };
+
+/** Names of packages are plain, but nobody checked that of this one. */
+function word(name: string): string {
+  return /^[\w@./-]+$/.test(name) ? name : shellQuote(name);
+}
 
 function pnpmFrozen(frozen: boolean): string {
   return frozen ? '--frozen-lockfile' : '--no-frozen-lockfile';

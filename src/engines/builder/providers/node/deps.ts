@@ -81,12 +81,13 @@ export const packageStages = (app: NodeApp, plan: Plan, layout: Layout): Stage[]
     { kind: 'env', values: installEnv(app) } as const,
     ...copyManifests(app, layout, false),
   ];
-  const step = installStep(app, plan, install.map(forgivingInstall));
-  if (production.kind === 'installed' || !modules) return [{ name: 'deps', from: image, steps: [...before, step] }];
-  const useless =
-    app.workspace === null ? [] : [...(app.manager.name === 'yarn-berry' ? ['.yarn'] : []), ...strangers(app)];
-  const tidy = useless.length === 0 ? '' : ` && rm -rf ${useless.join(' ')}`;
-  const command = `${forgivingInstall(production.command)}${tidy}`;
+  const commands = install.map(forgivingInstall);
+  if (production.kind === 'installed' || !modules) {
+    const last = installStep(app, plan, [...commands, ...(modules && app.build.length === 0 ? tidyCommands(app) : [])]);
+    return [{ name: 'deps', from: image, steps: [...before, last] }];
+  }
+  const step = installStep(app, plan, commands);
+  const command = [forgivingInstall(production.command), ...tidyCommands(app)].join(' && ');
   const last: Stage = {
     name: 'production',
     from: production.kind === 'fresh' ? 'manifests' : 'deps',
@@ -94,6 +95,13 @@ export const packageStages = (app: NodeApp, plan: Plan, layout: Layout): Stage[]
   };
   if (production.kind === 'pruned') return [{ name: 'deps', from: image, steps: [...before, step] }, last];
   return [{ name: 'manifests', from: image, steps: before }, { name: 'deps', from: 'manifests', steps: [step] }, last];
+};
+
+/** Leaves only what the app uses of a workspace whose folder goes into the image as it is. */
+const tidyCommands = (app: NodeApp): string[] => {
+  if (app.workspace === null) return [];
+  const useless = [...(app.manager.name === 'yarn-berry' ? ['.yarn'] : []), ...strangers(app)];
+  return useless.length === 0 ? [] : [`rm -rf ${useless.join(' ')}`];
 };
 
 /** The first COPY makes /app, so that it belongs to the app's user, who may then write there. */
@@ -125,7 +133,7 @@ const strangers = (app: NodeApp): string[] => {
   return app.workspace.members
     .map(({ path }) => path)
     .filter((path) => !used.some((one) => one === path || one.startsWith(`${path}/`)))
-    .map(safePath);
+    .filter((path) => /^[\w.@+=~,-]+(\/[\w.@+=~,-]+)*$/.test(path) && !path.startsWith('-'));
 };
 
 export const buildStage = (app: NodeApp, layout: Layout, after: string | null): Stage => {
@@ -149,7 +157,7 @@ export const buildStage = (app: NodeApp, layout: Layout, after: string | null): 
     steps: [
       ...(layout.manifests.wholeSource && !layout.bare ? [] : [copySource(app, false)]),
       ...(Object.keys(env).length > 0 ? [{ kind: 'env', values: env } as const] : []),
-      { kind: 'run', caches, env: 'build', command },
+      { kind: 'run', caches, ...(app.build.length > 0 ? { env: 'build' as const } : {}), command },
     ],
   };
 };

@@ -67,7 +67,10 @@ const gather = (context: PlanContext): NodeApp => {
   notes.decisions.push(
     `package manager ${manager.name}${manager.version === null ? '' : ` ${manager.version}`}: ${manager.reason}`,
   );
-  const drift = manager.lockFile === null ? [] : lockDrift(root, manager.lockFile, workspace?.manifest ?? manifest);
+  const drift =
+    manager.lockFile === null
+      ? []
+      : lockDrift(root, manager.lockFile, workspace?.manifest ?? manifest, workspace?.members);
   if (drift.length > 0) notes.warnings.push(driftWarning(manager.lockFile ?? '', drift));
   const chosen = chosenStart(context);
   const framework = frameworkOf(context, dir, manifest, chosen);

@@ -1,4 +1,5 @@
 import type { Plan } from '../../plan.ts';
+import { safePath } from '../../dockerfile-text.ts';
 import { type PlanContext, aptList } from '../provider.ts';
 import { type NodeApp, memberPath } from './app.ts';
 import { installCommand, pruneCommand } from './commands.ts';
@@ -87,14 +88,18 @@ const productionOf = (app: NodeApp, manifests: Manifests, root: Manifest, droppe
     !hasDependency(root, 'prisma') &&
     !leavesTraces(root, dropped);
   if (!fresh) return { kind: 'pruned', command: pruneCommand(manager, frozen) };
-  const member = memberPath(app) === '' ? undefined : { name: manifest.name, path: memberPath(app) };
-  return { kind: 'fresh', command: installCommand(manager, { production: true, frozen, member }) };
+  return { kind: 'fresh', command: installCommand(manager, { production: true, frozen, member: memberOf(app) }) };
 };
+
+/** The package of a workspace that is deployed. */
+const memberOf = (app: NodeApp): { name: string; path: string } | undefined =>
+  memberPath(app) === '' ? undefined : { name: app.manifest.name, path: safePath(memberPath(app)) };
 
 const defaultInstall = (app: NodeApp, production: boolean): string[] => {
   const { manager, manifest, root } = app;
   const rootManifest = app.workspace?.manifest ?? manifest;
-  const install = installCommand(manager, { production, frozen: isFrozen(app) });
+  const member = production ? memberOf(app) : undefined;
+  const install = installCommand(manager, { production, frozen: isFrozen(app), member });
   // Generated here, so that every later stage has the client and its cache depends on the schema only.
   const prisma =
     hasDependency(rootManifest, 'prisma') &&
