@@ -71,11 +71,13 @@ test('modules of Maven: the one with a main method runs with its libraries, and 
   const state = await docker(['inspect', '-f', '{{.State.ExitCode}}', running.id]);
   expect(state.trim()).toBe('143');
 
-  await write(dir, { 'server/src/main/java/com/example/server/Server.java': server('edited') });
+  // Never the same twice: else the engine would have the image from an earlier run.
+  const edit = `edited ${Date.now()}`;
+  await write(dir, { 'server/src/main/java/com/example/server/Server.java': server(edit) });
   // Offline, Maven fails for whatever the first build did not leave in its cache.
   const edited = await real.build(dir, { MAVEN_ARGS: '--offline' });
   expect(edited.log).toContain('BUILD SUCCESS');
   const again = await real.start(edited.tag);
-  expect(await (await again.get('/')).text()).toContain('edited');
+  expect(await (await again.get('/')).text()).toContain(edit);
   await again.stop();
 }, 300_000);

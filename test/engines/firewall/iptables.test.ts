@@ -165,7 +165,12 @@ afterAll(async () => {
   await lab.cleanUp();
 });
 
+/** What steps of builds reach without this firewall: less than everything where another berth runs on the machine. */
+let unguarded: string[];
+
 test('without the firewall, containers reach the host and the metadata address, but never another network', async () => {
+  unguarded = await reachableFromDefaultBridge();
+  expect(unguarded).toContain('outside');
   expect(await reachable(targets)).toEqual(
     [
       'neighbour',
@@ -218,7 +223,7 @@ test('removing it leaves no trace, twice', async () => {
   expect(await tool('iptables', '-S')).not.toContain('-j BT');
   expect(await tool('ip6tables', '-S')).not.toContain('-j BT');
   expect(await reachable({ host: { ip: ours.gateway, port: hostPort } })).toEqual(['host']);
-  expect(await reachableFromDefaultBridge()).toContain('otherStep');
+  expect(await reachableFromDefaultBridge()).toEqual(unguarded);
 });
 test('where iptables is missing, the status says so', async () => {
   const without = createIptablesFirewall({
