@@ -23,8 +23,16 @@ export const planBuild = (tree: SourceTree, options: PlanOptions): Plan => {
   const overrides = readOverrides(repo, options.projectEnv, options.serviceName);
   const notes: Notes = { decisions: [], warnings: [], versions: [] };
   const { app, provider } = choose(repo, appFolder(repo, overrides), { overrides, notes, ...options });
-  return provider.plan({ app, repo, overrides, procfile: readProcfile(app), notes, ...options });
+  const plan = provider.plan({ app, repo, overrides, procfile: readProcfile(app), notes, ...options });
+  if (plan.staticRoot !== null && plan.releaseCommand !== null) throw nothingToRelease(plan.releaseCommand);
+  return plan;
 };
+
+const nothingToRelease = (command: string[]): BerthError =>
+  invalidInput(
+    `this is a site: its image holds files and their server alone, in which the release command ${JSON.stringify(command.join(' '))} cannot run`,
+    'remove the release command, or run it as part of build; an app with a server of its own needs a start command',
+  );
 
 const appFolder = (repo: Dir, { root }: Overrides): Dir => {
   const path = (root ?? '').replace(/^(\.?\/)+|\/+$/g, '').replace(/^\.$/, '');

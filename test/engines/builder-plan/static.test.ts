@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { renderCaddyConfig } from '#engines/builder/static/caddy';
 import { parseHeaders } from '#engines/builder/static/headers';
 import { parseRedirects, pathExpression } from '#engines/builder/static/redirects';
-import { dockerfileOf, fileOf, planOf } from './support.ts';
+import { dockerfileOf, fileOf, planOf, refusal } from './support.ts';
 
 interface Config {
   apps: {
@@ -250,5 +250,14 @@ describe('start.sh', () => {
 
   test('a stop signal reaches what the script has started', () => {
     expect(dockerfileOf({ 'start.sh': '' })).toContain('TINI_KILL_PROCESS_GROUP=1');
+  });
+});
+
+test('a release command of a site is refused: its image could not run it', () => {
+  const error = refusal({ 'index.html': '', Procfile: 'release: ./migrate.sh\n' });
+  expect({ kind: error.kind, message: error.message }).toEqual({
+    kind: 'INVALID_INPUT',
+    message:
+      'this is a site: its image holds files and their server alone, in which the release command "./migrate.sh" cannot run',
   });
 });
