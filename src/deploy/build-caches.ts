@@ -4,6 +4,7 @@ import {
   type BuildWindow,
   cacheScope,
   droppedWith,
+  lettersOf,
   LETTING_GO_MS,
   type OwnedCache,
   type Owners,
@@ -12,11 +13,17 @@ import {
 } from './cache-owners.ts';
 import type { DeployDeps } from './deps.ts';
 
+export interface BuildWatch {
+  /** What it builds. */
+  dockerfile(text: string): void;
+  ended(): void;
+}
+
 export interface BuildCaches {
   /** What a build's cache mounts are named within. */
   scope(project: string, service: string): string;
-  /** Notes that a build of the service runs, until the function that it returns is called. */
-  begin(project: string, service: string): () => void;
+  /** Notes that a build of the service runs. */
+  begin(project: string, service: string): BuildWatch;
   /** Counts what each service uses, and drops what exceeds the bounds. */
   tend(): Promise<void>;
   /** The same, and trims what the engine keeps of builds that nobody knows of any more. */
@@ -91,11 +98,14 @@ export const createBuildCaches = (deps: CacheDeps): BuildCaches => {
   return {
     scope: (project, service) => scopeOf(`${project}/${service}`),
     begin: (project, service) => {
-      const window: BuildWindow = { key: `${project}/${service}`, begun: clock.now(), ended: null };
+      const window: BuildWindow = { key: `${project}/${service}`, begun: clock.now(), ended: null, letters: '' };
       windows.push(window);
-      return () => {
-        window.ended = clock.now();
-        uncounted = true;
+      return {
+        dockerfile: (text) => void (window.letters = lettersOf(text)),
+        ended: () => {
+          window.ended = clock.now();
+          uncounted = true;
+        },
       };
     },
     tend: () => inTurn(tend),

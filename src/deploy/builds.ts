@@ -5,7 +5,7 @@ import { BerthError, messageOf } from '#kernel/errors';
 import { maskLine } from '#kernel/mask';
 import { STOPPING, type Run } from '#modules/operations';
 import type { ServiceRow } from '#modules/services';
-import type { BuildCaches } from './build-caches.ts';
+import type { BuildCaches, BuildWatch } from './build-caches.ts';
 import type { DeployDeps } from './deps.ts';
 import { maskError } from './outcomes.ts';
 import type { Semaphore } from './semaphore.ts';
@@ -45,7 +45,12 @@ export const createBuilds = (deps: DeployDeps, slots: Semaphore, caches: BuildCa
   const tagOf = (run: Run): string => `${buildPrefix(deps.instance)}${run.project}/${run.service}:${run.id}`;
   const inputOf = (run: Run): DeployInput => run.input as unknown as DeployInput;
 
-  const planAndBuild = async (run: Run, service: ServiceRow, signal: AbortSignal): Promise<Built> => {
+  const planAndBuild = async (
+    run: Run,
+    service: ServiceRow,
+    watch: BuildWatch,
+    signal: AbortSignal,
+  ): Promise<Built> => {
     const { archive, noCache } = inputOf(run);
     const env = deps.env.resolve(service.project);
     const masker = deps.env.masker(service.project);
@@ -64,6 +69,7 @@ export const createBuilds = (deps: DeployDeps, slots: Semaphore, caches: BuildCa
         cacheScope: caches.scope(service.project, service.name),
         noCache,
         signal,
+        onDockerfile: watch.dockerfile,
         onLog,
       });
       services.update(service.project, service.name, { build_memory: JSON.stringify(source.plan.remember) });
@@ -94,14 +100,14 @@ export const createBuilds = (deps: DeployDeps, slots: Semaphore, caches: BuildCa
       if (!existsSync(inputOf(run).archive)) throw uploadGone();
       if (slots.free() === 0) run.log('berth', 'waiting for a build slot');
       const release = await slots.acquire(run.signal);
-      const ended = caches.begin(service.project, service.name);
+      const watch = caches.begin(service.project, service.name);
       try {
         run.phase('building', 'unpacking the source and planning the build');
         await rm(workDirOf(run), { recursive: true, force: true });
         await mkdir(workDirOf(run), { recursive: true, mode: 0o700 });
-        return await withinTime(run, (signal) => planAndBuild(run, service, signal));
+        return await withinTime(run, (signal) => planAndBuild(run, service, watch, signal));
       } finally {
-        ended();
+        watch.ended();
         release();
       }
     },

@@ -6,6 +6,8 @@ export interface BuildWindow {
   key: string;
   begun: number;
   ended: number | null;
+  /** `lettersOf` the Dockerfile, once it is known. */
+  letters: string;
 }
 
 /** Ids of records, with the keys of the services that used them. */
@@ -17,15 +19,16 @@ export interface OwnedCache {
   owners: Owners;
 }
 
-/** The engine lets go of what a build used a moment after it answered. */
-export const LETTING_GO_MS = 500;
+/** A busy engine lets go of what a build used a moment after it answered. */
+export const LETTING_GO_MS = 5000;
 
 /** What the cache scope of a service is; names have no double dashes, so no two services have the same. */
 export const cacheScope = (instance: string, key: string): string => `${instance}--${key.replace('/', '--')}`;
 
 /**
- * Who used which record, by the time at which it was used last: engines do not say which build that was. Of two builds at
- * the same time both count as users, unless it is known better: a cache mount is never shared between services. Pure.
+ * Who used which record. Engines do not say which build that was, so it goes by the time of the last use, and by whether the
+ * Dockerfile has the command that made it: others may build on the same engine. Of two builds at the same time with the
+ * same command both count as users, unless it is known better: a cache mount is never shared between services. Pure.
  */
 export const ownersOf = (
   records: readonly CacheRecord[],
@@ -33,43 +36,85 @@ export const ownersOf = (
   windows: readonly BuildWindow[],
   scopeOf: (key: string) => string,
 ): Owners => {
-  const owners: Owners = new Map();
+  const owners: Owners = new Map(records.map(({ id }) => [id, new Set()]));
   const byId = new Map(records.map((record) => [record.id, record]));
   const add = (id: string, keys: ReadonlySet<string>): void => {
-    const before = owners.get(id) ?? new Set();
-    owners.set(id, before);
-    const news = [...keys].filter((key) => !before.has(key));
-    if (news.length === 0) return;
-    for (const key of news) before.add(key);
+    const before = owners.get(id);
+    const news = [...keys].filter((key) => before?.has(key) === false);
+    for (const key of news) before?.add(key);
     // Whoever uses a layer uses those below it.
-    for (const parent of byId.get(id)?.parents ?? []) if (byId.has(parent)) add(parent, new Set(news));
+    if (news.length > 0) for (const parent of byId.get(id)?.parents ?? []) add(parent, new Set(news));
   };
-  for (const record of records) {
-    const before = known.get(record.id) ?? new Set();
-    const users = usersAt(record.lastUsedAt, windows);
-    add(record.id, record.mount ? mountOwners(record, before, users, scopeOf) : new Set([...before, ...users]));
+  /** Those whose commands made a layer below it. */
+  const builders = (id: string): string[] => {
+    const record = byId.get(id);
+    if (record === undefined) return [];
+    return record.command === null ? record.parents.flatMap(builders) : [...(owners.get(id) ?? [])];
+  };
+  const usersOf = (record: CacheRecord): Candidates => ({
+    before: known.get(record.id) ?? new Set(),
+    makers: buildersAt(record, record.createdAt, windows),
+    users: buildersAt(record, record.lastUsedAt, windows),
+  });
+
+  const [commands, copies] = [
+    records.filter(({ command }) => command !== null),
+    records.filter(({ command }) => command === null),
+  ];
+  for (const record of commands) {
+    const candidates = usersOf(record);
+    const { before, makers, users } = candidates;
+    add(record.id, record.mount ? mountOwners(record, candidates, scopeOf) : new Set([...before, ...makers, ...users]));
+  }
+  // A COPY tells nothing of whose it is, but what it stands on does.
+  for (const record of copies) {
+    const { before, makers, users } = usersOf(record);
+    const likely = new Set(record.parents.flatMap(builders));
+    add(record.id, new Set([...before, ...[...makers, ...users].filter((key) => likely.has(key))]));
   }
   return owners;
 };
 
-const usersAt = (at: number, windows: readonly BuildWindow[]): Set<string> =>
-  new Set(
-    windows
-      .filter(({ begun, ended }) => begun <= at && (ended === null || at <= ended + LETTING_GO_MS))
-      .map(({ key }) => key),
-  );
+/** Whose builds with its command ran at that time; when none did, those that had just ended. */
+const buildersAt = ({ command }: CacheRecord, at: number, windows: readonly BuildWindow[]): Set<string> => {
+  const made = lettersOf(command ?? '');
+  const within = (graceMs: number): Set<string> =>
+    new Set(
+      windows
+        .filter(({ begun, ended }) => begun <= at && (ended === null || at <= ended + graceMs))
+        .filter(({ letters }) => letters.includes(made))
+        .map(({ key }) => key),
+    );
+  const running = within(0);
+  return running.size > 0 ? running : within(LETTING_GO_MS);
+};
+
+/** Letters and digits alone: however a command is continued, quoted or escaped, these stay. */
+export const lettersOf = (text: string): string =>
+  text
+    .replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)))
+    .replaceAll(/\\[nrt]/g, ' ')
+    .replaceAll(/[^A-Za-z0-9]+/g, '');
+
+interface Candidates {
+  before: Set<string>;
+  /** Who built when it came to be. */
+  makers: Set<string>;
+  /** Who built when it was used last. */
+  users: Set<string>;
+}
 
 /** A Dockerfile may write into descriptions what looks like another's scope: so it only decides between likely ones. */
 const mountOwners = (
   { scope }: CacheRecord,
-  before: Set<string>,
-  users: Set<string>,
+  { before, makers, users }: Candidates,
   scopeOf: (key: string) => string,
 ): Set<string> => {
-  const named = [...before, ...users].find((key) => scopeOf(key) === scope);
+  const named = [...before, ...makers, ...users].find((key) => scopeOf(key) === scope);
   if (named !== undefined) return new Set([named]);
-  if (users.size === 1) return users;
-  return before.size > 0 ? before : users;
+  const likely = before.size > 0 ? before : makers;
+  const [user] = users;
+  return users.size === 1 && user !== undefined && likely.has(user) ? users : likely;
 };
 
 /** Records that go when these services do: nobody else used them, and images do not hold them. Pure. */

@@ -24,8 +24,9 @@ const world = (config: Partial<Config> = {}) => {
     services: rig.serviceStore,
   });
   const build = async (caches: BuildCaches, service: string, steps: string[]): Promise<void> => {
-    const ended = caches.begin('shop', service);
+    const watch = caches.begin('shop', service);
     const content = ['FROM x', ...steps.map((step) => `RUN ${step}`)].join('\n');
+    watch.dockerfile(content);
     await builder.build({
       context: packContext({ layers: [], files: [{ path: 'Dockerfile', content }] }),
       dockerfile: 'Dockerfile',
@@ -37,7 +38,7 @@ const world = (config: Partial<Config> = {}) => {
       signal: new AbortController().signal,
       onLog: () => undefined,
     });
-    ended();
+    watch.ended();
   };
   const anHourPasses = (): void => void (time.passed += 3_600_000);
   const commands = (): string[] => [...builder.records.values()].map(({ description }) => description).toSorted();
@@ -80,7 +81,7 @@ describe('the build cache of a service', () => {
   test('is left alone while the service builds', async () => {
     const { made, build, commands } = world({ buildCacheBytesPerService: 0 });
     await build('web', 'echo base');
-    const ended = made.begin('shop', 'web');
+    const { ended } = made.begin('shop', 'web');
     await made.tend();
     expect(commands()).toEqual(['RUN echo base']);
     ended();
@@ -145,7 +146,7 @@ test('counting goes by itself after a build, and ends with the server', async ()
   const running = caches.run(stopping.signal);
   await Bun.sleep(20);
   expect(counts.so).toBe(0);
-  caches.begin('shop', 'web')();
+  caches.begin('shop', 'web').ended();
   while (counts.so === 0) await Bun.sleep(1);
   await Bun.sleep(20);
   expect(counts.so).toBe(1);

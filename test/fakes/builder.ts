@@ -96,10 +96,13 @@ const dropRecord = (state: State, id: string, going: Set<string>): void => {
 const idOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 25);
 
 /** Notes that a build used a layer or a mount; makes it if need be. */
-const useRecord = (state: State, record: Pick<CacheRecord, 'id' | 'parents' | 'mount' | 'description'>): void => {
+const useRecord = (
+  state: State,
+  record: Pick<CacheRecord, 'id' | 'parents' | 'mount' | 'description' | 'command'>,
+): void => {
   const known = state.records.get(record.id);
   const { records } = state;
-  const fresh = { bytes: RECORD_BYTES, shared: false, inUse: false, scope: null };
+  const fresh = { bytes: RECORD_BYTES, shared: false, inUse: false, scope: null, createdAt: state.now() };
   records.set(record.id, { ...fresh, ...known, ...record, lastUsedAt: state.now() });
 };
 
@@ -128,7 +131,7 @@ const runCommand = async (
   const step = `RUN ${command}`;
   const target = /--mount=type=cache,target=(\S+)/.exec(command)?.[1];
   const key = target === undefined ? command : `${cacheScope} ${command}`;
-  const layer = { id: idOf(`${parents.join()} ${key}`), parents, mount: false, description: step };
+  const layer = { id: idOf(`${parents.join()} ${key}`), parents, mount: false, description: step, command };
   onLog({ step, line: step });
   if (state.records.has(layer.id) && !noCache) {
     onLog({ step, line: 'CACHED' });
@@ -137,7 +140,7 @@ const runCommand = async (
   }
   if (target !== undefined) {
     const description = `cached mount ${target} from ${step}`;
-    useRecord(state, { id: idOf(`${cacheScope} mount ${target}`), parents: [], mount: true, description });
+    useRecord(state, { id: idOf(`${cacheScope} mount ${target}`), parents: [], mount: true, description, command });
   }
   const said: string[] = [];
   state.running.add(command);

@@ -19,6 +19,7 @@ export interface BuildStepRequest {
   cacheScope: string;
   noCache: boolean;
   signal: AbortSignal;
+  onDockerfile: (text: string) => void;
   onLog: (line: string) => void;
 }
 
@@ -28,9 +29,11 @@ export const buildImage = async (request: BuildStepRequest): Promise<BuiltImage>
   const own = source.plan.dockerfile;
   const buildArgs = own === null ? {} : declaredArgs(own.declaredArgs, request.env);
   const context = own === null ? generatedContext(request) : await ownContext(source, own.path, buildArgs);
+  const dockerfile = own === null ? 'berth/Dockerfile' : own.path;
+  request.onDockerfile(String(context.files?.find(({ path }) => path === dockerfile)?.content ?? ''));
   return request.builder.build({
     context: packContext({ ...context, mtime: sourceTime(source.digest) }),
-    dockerfile: own === null ? 'berth/Dockerfile' : own.path,
+    dockerfile,
     tag: request.tag,
     buildArgs,
     labels: request.labels,

@@ -1,9 +1,13 @@
 import type { Connection } from '#engines/docker/connection';
+import type { Clock } from '#kernel/clock';
+import { messageOf } from '#kernel/errors';
 import { ask } from '#engines/docker/calls';
 import type { CacheRecord, ImageBuilder } from './port.ts';
 
 /** Walking the disk usage of a busy engine takes its time. */
 const CACHE_DEADLINE_MS = 300_000;
+const BUSY_PAUSE_MS = 200;
+const CONTEXT = 'http url http://build-context-';
 /** Ids go into an address, whose length has bounds. */
 const IDS_PER_CALL = 200;
 
@@ -28,8 +32,8 @@ interface DiskUsage {
 type BuildCache = Pick<ImageBuilder, 'cacheBytes' | 'cacheRecords' | 'dropCache' | 'trimCache'>;
 
 /** The builder's cache; what images share with it is not counted, because trimming does not free it. */
-export const buildCache = ({ call }: Connection): BuildCache => {
-  const read = (): Promise<CacheRecord[]> =>
+export const buildCache = ({ call }: Connection, clock: Clock): BuildCache => {
+  const readOnce = (): Promise<CacheRecord[]> =>
     call(
       'tell the size of the build cache',
       async (docker, signal) => {
@@ -39,6 +43,18 @@ export const buildCache = ({ call }: Connection): BuildCache => {
       },
       { deadlineMs: CACHE_DEADLINE_MS },
     );
+  /** Older engines refuse to be asked twice at a time, be it by somebody else. */
+  const read = async (): Promise<CacheRecord[]> => {
+    const deadline = clock.monotonic() + CACHE_DEADLINE_MS;
+    for (;;) {
+      try {
+        return await readOnce();
+      } catch (error) {
+        if (!messageOf(error).includes('already running') || clock.monotonic() > deadline) throw error;
+        await clock.sleep(BUSY_PAUSE_MS);
+      }
+    }
+  };
   // `all` includes what builds use inside themselves, which would stay for ever otherwise.
   const prune = (query: Record<string, unknown>): Promise<unknown> =>
     call(
@@ -47,7 +63,8 @@ export const buildCache = ({ call }: Connection): BuildCache => {
       { deadlineMs: CACHE_DEADLINE_MS },
     );
   return {
-    cacheRecords: read,
+    // An uploaded context is read again in the middle of its build, and cannot be uploaded again.
+    cacheRecords: async () => (await read()).filter(({ description }) => !description.startsWith(CONTEXT)),
     cacheBytes: async () => (await read()).reduce((sum, { shared, bytes }) => sum + (shared ? 0 : bytes), 0),
     trimCache: async (keepBytes) => {
       const bytes = Math.ceil(keepBytes);
@@ -73,7 +90,15 @@ export const cacheRecord = (record: EngineRecord): CacheRecord => ({
   shared: record.Shared,
   inUse: record.InUse,
   mount: record.Type === 'exec.cachemount',
-  scope: /^cached mount [^]* with id "([^"/\\]+)\/(?:[^"\\]|\\.)*"$/.exec(record.Description)?.[1] ?? null,
+  scope: / with id "([^"/\\]+)\/(?:[^"\\]|\\.)*"$/.exec(record.Description)?.[1] ?? null,
   description: record.Description,
+  command: commandOf(record.Description),
+  createdAt: Date.parse(record.CreatedAt),
   lastUsedAt: Date.parse(record.LastUsedAt ?? record.CreatedAt),
 });
+
+const commandOf = (description: string): string | null => {
+  const command = /^(?:cached )?mount \S+ from exec ([^]*)$/.exec(description)?.[1];
+  if (command === undefined) return null;
+  return command.replace(/ with id "(?:[^"\\]|\\.)*"$/, '').replace(/^\S*sh (?:-\S+ (?:pipefail )?)*/, '');
+};

@@ -37,7 +37,7 @@ export const createBuildkitBuilder = (options: BuildkitOptions): ImageBuilder =>
       const imageId = await new Build(connection, options, request).run().finally(() => ended.abort());
       return readImage(connection, imageId);
     },
-    ...buildCache(connection),
+    ...buildCache(connection, options.clock),
   };
 };
 

@@ -15,7 +15,7 @@ export interface ImageBuilder {
   build(request: BuildRequest): Promise<BuiltImage>;
   /** Bytes of build cache that the engine holds. */
   cacheBytes(): Promise<number>;
-  /** All that the engine keeps for later builds. */
+  /** What the engine keeps for later builds, but for what a running one could not do without. */
   cacheRecords(): Promise<CacheRecord[]>;
   /** Drops those of these records that no build uses, and on which no other record is built. */
   dropCache(ids: readonly string[]): Promise<void>;
@@ -65,6 +65,10 @@ export interface CacheRecord {
   scope: string | null;
   /** What made it, in the engine's words. */
   description: string;
+  /** The command that made it, without its shell; null when none did, but a COPY or a pull. */
+  command: string | null;
   /** Milliseconds since 1970. */
+  createdAt: number;
+  /** Asking for the size of a mount may count as a use. */
   lastUsedAt: number;
 }

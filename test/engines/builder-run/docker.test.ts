@@ -145,3 +145,8 @@ test('an abort while the context is still being sent ends the build', async () =
   expect(context.destroyed).toBe(true);
   expect(performance.now() - begun).toBeLessThan(5000);
 });
+
+test('the cache may be read by many at the same time', async () => {
+  const reads = await Promise.all(Array.from({ length: 5 }, () => harness.builder.cacheRecords()));
+  expect(reads.every((records) => records.length > 0)).toBe(true);
+});
