@@ -276,7 +276,7 @@ describe('workspaces', () => {
   ])('the whole workspace is the context of the app that %s picks', (_title, given) => {
     expect(dockerfileOf(files, given)).toBe(`FROM golang:1.26 AS build
 ENV GOTOOLCHAIN=auto
-RUN mkdir -p /bare/etc/ssl/certs /bare/tmp /bare/home/app /bare/app && cp /etc/ssl/certs/ca-certificates.crt /bare/etc/ssl/certs/ && echo root:x:0:0:root:/root:/sbin/nologin > /bare/etc/passwd && echo app:x:1000:1000::/home/app:/sbin/nologin >> /bare/etc/passwd && echo root:x:0: > /bare/etc/group && echo app:x:1000: >> /bare/etc/group && chmod 1777 /bare/tmp && chown 1000:1000 /bare/home/app /bare/app
+RUN mkdir -p /berth/bare/etc/ssl/certs /berth/bare/tmp /berth/bare/home/app /berth/bare/app && cp /etc/ssl/certs/ca-certificates.crt /berth/bare/etc/ssl/certs/ && echo root:x:0:0:root:/root:/sbin/nologin > /berth/bare/etc/passwd && echo app:x:1000:1000::/home/app:/sbin/nologin >> /berth/bare/etc/passwd && echo root:x:0: > /berth/bare/etc/group && echo app:x:1000: >> /berth/bare/etc/group && chmod 1777 /berth/bare/tmp && chown 1000:1000 /berth/bare/home/app /berth/bare/app
 WORKDIR /app
 COPY source/go.work ./
 COPY berth/manifests/ ./
@@ -288,7 +288,7 @@ WORKDIR /app/services/api
 RUN --mount=type=cache,id=berth-shop-web-go-build,target=/root/.cache/go-build --mount=type=cache,id=berth-shop-web-go-mod,target=/go/pkg/mod --mount=type=bind,source=berth/env,target=/run/berth/env set -a && . /run/berth/env && set +a && CGO_ENABLED=0 go build -trimpath -tags timetzdata -ldflags "-s -w" -o /out/app .
 
 FROM scratch AS runtime
-COPY --from=build /bare/ /
+COPY --from=build /berth/bare/ /
 WORKDIR /app
 COPY --from=build /out/app /usr/local/bin/app
 COPY --chown=1000:1000 source/services/api/templates/ ./templates/
@@ -442,7 +442,7 @@ test('the Dockerfile of a module with dependencies', () => {
   const files = { 'go.mod': UUID, 'go.sum': UUID_SUM, 'main.go': MAIN };
   expect(dockerfileOf(files).split('\nFROM')[0]).toBe(`FROM golang:1.26 AS build
 ENV GOTOOLCHAIN=auto
-RUN mkdir -p /bare/etc/ssl/certs /bare/tmp /bare/home/app /bare/app && cp /etc/ssl/certs/ca-certificates.crt /bare/etc/ssl/certs/ && echo root:x:0:0:root:/root:/sbin/nologin > /bare/etc/passwd && echo app:x:1000:1000::/home/app:/sbin/nologin >> /bare/etc/passwd && echo root:x:0: > /bare/etc/group && echo app:x:1000: >> /bare/etc/group && chmod 1777 /bare/tmp && chown 1000:1000 /bare/home/app /bare/app
+RUN mkdir -p /berth/bare/etc/ssl/certs /berth/bare/tmp /berth/bare/home/app /berth/bare/app && cp /etc/ssl/certs/ca-certificates.crt /berth/bare/etc/ssl/certs/ && echo root:x:0:0:root:/root:/sbin/nologin > /berth/bare/etc/passwd && echo app:x:1000:1000::/home/app:/sbin/nologin >> /berth/bare/etc/passwd && echo root:x:0: > /berth/bare/etc/group && echo app:x:1000: >> /berth/bare/etc/group && chmod 1777 /berth/bare/tmp && chown 1000:1000 /berth/bare/home/app /berth/bare/app
 WORKDIR /app
 COPY source/go.mod source/go.sum ./
 RUN --mount=type=cache,id=berth-shop-web-go-mod,target=/go/pkg/mod go mod download

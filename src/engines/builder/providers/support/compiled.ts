@@ -23,7 +23,8 @@ export const compiledRuntime = (apt: string[], outputs: Step[], env: Record<stri
 
 /** For programs that need nothing beside themselves. */
 export const BARE_BASE = 'scratch';
-const BARE_ROOT = '/bare';
+/** Not at the root: to see whether a copied path changed, BuildKit reads the whole folder that the path lies in. */
+const BARE_ROOT = '/berth/bare';
 
 /**
  * In the build stage of a program that gets an image of its own: what every program may expect of a system. A user's
