@@ -1,0 +1,20 @@
+# shellcheck shell=bash
+# The tests in lanes (TEST_LANES=2): two of them run at the same time, where neither measures what the other one does.
+
+# Measure time, or want the engine, the packet filter or the limits of builds for themselves.
+readonly ALONE='builds|build-caches|disk|docker-disk|docker-faults|faults|limits|load|streams|uploads'
+readonly REAL_BUILDS='^\./test/(e2e/examples/|engines/builder-plan/real-)'
+
+test_files() {
+  find ./test -name '*.test.ts' | sort
+}
+
+# lane_files NAME
+lane_files() {
+  case "$1" in
+    quick) test_files | grep -v '^\./test/e2e/' | grep -Ev "$REAL_BUILDS" ;;
+    builds) test_files | grep -E "$REAL_BUILDS" ;;
+    waiting) test_files | grep -E '^\./test/e2e/[^/]+$' | grep -Ev "/($ALONE)\.test\.ts$" ;;
+    alone) test_files | grep -E "^\./test/e2e/($ALONE)\.test\.ts$" ;;
+  esac
+}
