@@ -6,6 +6,7 @@ import {
   droppedWith,
   lettersOf,
   LETTING_GO_MS,
+  ownedBy,
   type OwnedCache,
   type Owners,
   ownersOf,
@@ -39,6 +40,8 @@ const LOOK_EVERY_MS = 3000;
 /** Older engines walk all their images and containers to tell the size of the cache: at most this share of the time. */
 const COUNTING_SHARE = 0.2;
 const LONGEST_PAUSE_MS = 60_000;
+const DROP_ATTEMPTS = 4;
+const LETTING_GO_PAUSE_MS = 300;
 
 type CacheDeps = Pick<DeployDeps, 'config' | 'instance' | 'clock' | 'log' | 'builder' | 'services'>;
 
@@ -87,12 +90,17 @@ export const createBuildCaches = (deps: CacheDeps): BuildCaches => {
     await count();
   };
 
+  /** A busy engine holds on to layers of images that were just removed: what is still there is dropped again. */
   const drop = async (project: string, services: readonly string[]): Promise<void> => {
     const keys = services.map((service) => `${project}/${service}`);
-    const { records, owners } = await count();
-    windows = windows.filter(({ key }) => !keys.includes(key));
-    const ids = droppedWith(keys, { records, owners });
-    if (ids.length > 0) await builder.dropCache(ids);
+    for (let attempt = 1; attempt <= DROP_ATTEMPTS; attempt += 1) {
+      const cache = await count();
+      windows = windows.filter(({ key }) => !keys.includes(key));
+      const ids = droppedWith(keys, cache);
+      if (ids.length > 0) await builder.dropCache(ids);
+      if (!cache.records.some(({ id, shared }) => shared && ownedBy(keys, cache.owners.get(id)))) return;
+      await clock.sleep(LETTING_GO_PAUSE_MS);
+    }
   };
 
   return {

@@ -117,16 +117,13 @@ const mountOwners = (
   return users.size === 1 && user !== undefined && likely.has(user) ? users : likely;
 };
 
+/** Whether these services, and nobody else, used a record. */
+export const ownedBy = (keys: readonly string[], users: ReadonlySet<string> | undefined): boolean =>
+  users !== undefined && users.size > 0 && [...users].every((key) => keys.includes(key));
+
 /** Records that go when these services do: nobody else used them, and images do not hold them. Pure. */
-export const droppedWith = (keys: readonly string[], { records, owners }: OwnedCache): string[] => {
-  const going = new Set(keys);
-  return records
-    .filter(({ id, shared }) => {
-      const users = owners.get(id) ?? new Set();
-      return !shared && users.size > 0 && [...users].every((key) => going.has(key));
-    })
-    .map(({ id }) => id);
-};
+export const droppedWith = (keys: readonly string[], { records, owners }: OwnedCache): string[] =>
+  records.filter(({ id, shared }) => !shared && ownedBy(keys, owners.get(id))).map(({ id }) => id);
 
 /** What has to go so that these services keep at most `limit` bytes together: the records used longest ago. Pure. */
 export const surplusOf = (keys: readonly string[], limit: number, { records, owners }: OwnedCache): string[] => {
