@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The tests in lanes (TEST_LANES=2): two of them run at the same time, where neither measures what the other one does.
+# The tests in lanes: two of them run at the same time, where neither measures what the other one does.
 
 # Measure time, or want the engine, the packet filter or the limits of builds for themselves.
 readonly ALONE='builds|build-caches|disk|docker-disk|docker-faults|faults|limits|load|streams|uploads'
