@@ -2,11 +2,10 @@ import { invalidInput } from '#kernel/errors';
 import type { Dir } from '../source-tree.ts';
 import { APP_DIR, type Plan, type Stage, type Step } from '../plan.ts';
 import { safePath } from '../dockerfile-text.ts';
-import { SITE_BASE, SITE_DIR, SITE_START, SITE_USER, siteFiles, siteStages } from '../static/site.ts';
-import { siteRules } from '../static/rules.ts';
 import { readStaticfile } from '../static/staticfile.ts';
-import { type PlanContext, type Provider, aptSteps, emptyPlan, runtimeOf } from './provider.ts';
+import { type PlanContext, type Provider, aptSteps, emptyPlan } from './provider.ts';
 import { shell } from './shell.ts';
+import { servedSite, siteFolder } from './support/site-plan.ts';
 import { sourceOf } from './support/source.ts';
 
 const FOLDERS = ['public', 'dist', 'build', '_site', 'www', 'site'];
@@ -38,7 +37,7 @@ function planSite(context: PlanContext): Plan {
   if (overrides.start !== undefined || procfile['web'] !== undefined) return shell.plan(context);
   const plan = emptyPlan(context, 'static');
   const staticfile = readStaticfile(app);
-  const folder = (overrides.output ?? rootOf(app) ?? '').replace(/^\.?\/|\/+$/g, '');
+  const folder = siteFolder(overrides.output ?? rootOf(app) ?? '');
   const site = folder === '' ? app : app.dir(folder);
   const build = [...(overrides.install ?? []), ...(overrides.build ?? [])];
   if (build.length === 0 && folder !== '' && !app.hasDir(folder))
@@ -46,27 +45,21 @@ function planSite(context: PlanContext): Plan {
   const what = folder === '' ? 'the whole source' : `the folder ${folder}`;
   notes.decisions.push(`static site: ${what} is served by Caddy`);
   notes.warnings.push(...staticfile.warnings);
-  const rules = siteRules(site, notes.warnings);
-  const runtime = runtimeOf(SITE_BASE, SITE_USER, {});
-  const copy: Step =
-    build.length === 0
-      ? { kind: 'copy', sources: [`${safePath(sourceOf(app, folder))}/`], target: `${SITE_DIR}/`, owned: true }
-      : { kind: 'copy', from: 'build', sources: [`${builtFolder(folder)}/`], target: `${SITE_DIR}/`, owned: true };
-  const stages = build.length === 0 ? [] : [buildStage(app, build, plan.apt.build)];
-  const spa = overrides.spa ?? staticfile.spa;
-  return {
-    ...plan,
-    build,
-    apt: { build: build.length === 0 ? [] : plan.apt.build, run: [] },
-    staticRoot: folder,
-    start: SITE_START,
-    runtime,
-    stages: [...stages, ...siteStages(copy, runtime.env)],
-    files: siteFiles({ fallback: spa ? 'index.html' : null, ...rules }),
-  };
+  const builds = build.length > 0;
+  return servedSite(
+    { ...plan, build, apt: { build: builds ? plan.apt.build : [], run: [] } },
+    {
+      stages: builds ? [buildStage(app, build, plan.apt.build)] : [],
+      from: builds
+        ? { stage: 'build', path: folder === '' ? APP_DIR : `${APP_DIR}/${safePath(folder)}` }
+        : { path: safePath(sourceOf(app, folder)) },
+      folder,
+      rules: site,
+      fallback: (overrides.spa ?? staticfile.spa) ? 'index.html' : null,
+      warnings: notes.warnings,
+    },
+  );
 }
-
-const builtFolder = (folder: string): string => (folder === '' ? APP_DIR : `${APP_DIR}/${safePath(folder)}`);
 
 /** A build command of the user's own: on Debian, with the packages that berth.toml names. */
 const buildStage = (app: Dir, build: string[], apt: string[]): Stage => ({

@@ -1,10 +1,9 @@
 import { safePath } from '../../dockerfile-text.ts';
 import { APP_DIR, APP_UID, type CopyStep, type Plan, type Runtime, type Stage, type Step } from '../../plan.ts';
 import type { Dir } from '../../source-tree.ts';
-import { siteRules } from '../../static/rules.ts';
-import { SITE_BASE, SITE_DIR, SITE_START, SITE_USER, siteFiles, siteStages } from '../../static/site.ts';
 import { type PlanContext, aptSteps, emptyPlan, runtimeOf } from '../provider.ts';
 import { assetCopies } from '../support/assets.ts';
+import { servedSite } from '../support/site-plan.ts';
 import { sourceOf } from '../support/source.ts';
 import { type JvmBuild, relative } from './build.ts';
 
@@ -104,22 +103,14 @@ const wholeFolder = (context: PlanContext, parts: JvmBuild): Step => ({
 
 const sitePlan = (context: PlanContext, plan: Plan, parts: JvmBuild): Plan => {
   const { overrides, app, notes } = context;
-  const output = (overrides.output ?? '').replace(/^(\.?\/)+|\/+$/g, '');
-  const copy: Step = {
-    kind: 'copy',
-    from: 'build',
-    sources: [`${builtFolder(context, parts, output)}/`],
-    target: `${SITE_DIR}/`,
-    owned: true,
-  };
-  const runtime = runtimeOf(SITE_BASE, SITE_USER, {});
-  notes.decisions.push(`static site: the build leaves it in ${output}`);
-  return {
-    ...plan,
-    start: SITE_START,
-    runtime,
-    staticRoot: output,
-    files: siteFiles({ fallback: overrides.spa === true ? 'index.html' : null, ...siteRules(app, notes.warnings) }),
-    stages: [buildStage(plan, parts, [...plan.install, ...plan.build]), ...siteStages(copy, runtime.env)],
-  };
+  const folder = (overrides.output ?? '').replace(/^(\.?\/)+|\/+$/g, '');
+  notes.decisions.push(`static site: the build leaves it in ${folder}`);
+  return servedSite(plan, {
+    stages: [buildStage(plan, parts, [...plan.install, ...plan.build])],
+    from: { stage: 'build', path: builtFolder(context, parts, folder) },
+    folder,
+    rules: app,
+    fallback: overrides.spa === true ? 'index.html' : null,
+    warnings: notes.warnings,
+  });
 };

@@ -1,8 +1,7 @@
 import { APP_DIR, type Plan, type Stage, type Step } from '../../plan.ts';
 import { safePath } from '../../dockerfile-text.ts';
-import { SITE_BASE, SITE_DIR, SITE_START, SITE_USER, siteFiles, siteStages } from '../../static/site.ts';
-import { siteRules } from '../../static/rules.ts';
 import { type PlanContext, aptList, aptSteps, emptyPlan, runtimeOf, userSteps } from '../provider.ts';
+import { servedSite, siteFolder } from '../support/site-plan.ts';
 import { type NodeApp, memberPath } from './app.ts';
 import type { Output } from './frameworks/index.ts';
 import { BUN_INSTALL } from './bun.ts';
@@ -153,35 +152,19 @@ const runtimeEnv = (app: NodeApp, start: string[]): Record<string, string> => {
 const sitePlan = (context: PlanContext, app: NodeApp, plan: Plan, layout: Layout): Plan => {
   const { overrides, notes } = context;
   const outcome = app.framework?.outcome;
-  const output = (overrides.output ?? (outcome?.kind === 'static' ? outcome.output : 'dist')).replace(
-    /^\.?\/|\/+$/g,
-    '',
-  );
+  const folder = siteFolder(overrides.output ?? (outcome?.kind === 'static' ? outcome.output : 'dist'));
   const found = outcome?.kind === 'static' ? outcome.fallback : null;
   const fallback = overrides.spa === undefined ? found : overrides.spa ? (found ?? 'index.html') : null;
-  const inside = memberPath(app);
   notes.decisions.push(
-    `static site: the build leaves it in ${output}${fallback === null ? '' : `, unknown paths get ${fallback}`}`,
+    `static site: the build leaves it in ${folder}${fallback === null ? '' : `, unknown paths get ${fallback}`}`,
   );
-  const copy: Step = {
-    kind: 'copy',
-    from: 'build',
-    sources: [`${[APP_DIR, inside, safePath(output)].filter((part) => part !== '').join('/')}/`],
-    target: `${SITE_DIR}/`,
-    owned: true,
-  };
-  const rules = siteRules([app.dir.dir('public'), app.dir.dir('static'), app.dir], notes.warnings);
-  const runtime = runtimeOf(SITE_BASE, SITE_USER, {});
-  return {
-    ...plan,
-    staticRoot: output,
-    start: SITE_START,
-    runtime,
-    stages: [
-      ...packageStages(app, plan, { ...layout, modules: false }),
-      buildStage(app, layout, null),
-      ...siteStages(copy, runtime.env),
-    ],
-    files: [...plan.files, ...siteFiles({ fallback, ...rules })],
-  };
+  const path = [APP_DIR, memberPath(app), safePath(folder)].filter((part) => part !== '').join('/');
+  return servedSite(plan, {
+    stages: [...packageStages(app, plan, { ...layout, modules: false }), buildStage(app, layout, null)],
+    from: { stage: 'build', path },
+    folder,
+    rules: [app.dir.dir('public'), app.dir.dir('static'), app.dir],
+    fallback,
+    warnings: notes.warnings,
+  });
 };

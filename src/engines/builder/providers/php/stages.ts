@@ -1,9 +1,8 @@
-import { APP_DIR, type Plan, type Stage, type Step } from '../../plan.ts';
+import { APP_DIR, type Plan, type Stage } from '../../plan.ts';
 import { safePath } from '../../dockerfile-text.ts';
-import { siteFiles, siteStages, SITE_BASE, SITE_DIR, SITE_START, SITE_USER } from '../../static/site.ts';
-import { siteRules } from '../../static/rules.ts';
 import { aptList, runtimeOf } from '../provider.ts';
 import { textAt } from '../support/fields.ts';
+import { servedSite, siteFolder } from '../support/site-plan.ts';
 import { SERVE, serverFiles, settingsFile } from './apache.ts';
 import type { PhpApp } from './app.ts';
 import { buildStage } from './build-stage.ts';
@@ -85,18 +84,18 @@ const foldersOf = (autoload: unknown, kind: string): string[] => {
 
 const filesPlan = (app: PhpApp, plan: Plan, before: Stage[]): Plan => {
   const { overrides, notes } = app.context;
-  const output = (overrides.output ?? '').replace(/^\.?\/|\/+$/g, '');
-  const sources = [`${[APP_DIR, safePath(output)].filter((part) => part !== '').join('/')}/`];
-  const copy: Step = { kind: 'copy', from: 'build', sources, target: `${SITE_DIR}/`, owned: true };
-  notes.decisions.push(`static site: the build leaves it in ${output}`);
-  const runtime = runtimeOf(SITE_BASE, SITE_USER, {});
-  const rules = siteRules(app.context.app, notes.warnings);
-  return {
-    ...plan,
-    staticRoot: output,
-    start: SITE_START,
-    runtime,
-    stages: [...before, ...siteStages(copy, runtime.env)],
-    files: [...generated(app), ...siteFiles({ fallback: overrides.spa === true ? 'index.html' : null, ...rules })],
-  };
+  const folder = siteFolder(overrides.output ?? '');
+  const path = [APP_DIR, safePath(folder)].filter((part) => part !== '').join('/');
+  notes.decisions.push(`static site: the build leaves it in ${folder}`);
+  return servedSite(
+    { ...plan, files: generated(app) },
+    {
+      stages: before,
+      from: { stage: 'build', path },
+      folder,
+      rules: app.context.app,
+      fallback: overrides.spa === true ? 'index.html' : null,
+      warnings: notes.warnings,
+    },
+  );
 };

@@ -1,9 +1,8 @@
 import { APP_DIR, type Plan, type Stage, type Step } from '../../plan.ts';
 import { safePath } from '../../dockerfile-text.ts';
-import { siteRules } from '../../static/rules.ts';
-import { SITE_BASE, SITE_DIR, SITE_START, SITE_USER, siteFiles, siteStages } from '../../static/site.ts';
 import { type PlanContext, aptList, aptSteps, runtimeOf, userSteps } from '../provider.ts';
 import { shellQuote } from '../support/shell.ts';
+import { servedSite, siteFolder } from '../support/site-plan.ts';
 import { sourceOf } from '../support/source.ts';
 import { type InstallPlan, type LocalInstall, PIP_CACHE, VENV, pipInstall, venvInstall } from './install-plan.ts';
 import type { Installer } from './installers.ts';
@@ -87,29 +86,22 @@ const serverPlan = (app: PythonApp, plan: Plan, { deps, locals, start }: Parts &
 /** The folder that a build leaves, served as files. */
 const sitePlan = (app: PythonApp, plan: Plan, { deps, locals, output }: Parts & { output: string }): Plan => {
   const { overrides, notes, app: dir } = app.context;
-  const folder = output.replace(/^\.?\/|\/+$/g, '');
+  const folder = siteFolder(output);
   notes.decisions.push(`static site: the build leaves it in ${folder}`);
   const env = app.staged ? { PATH: `${VENV}/bin:$PATH`, VIRTUAL_ENV: VENV } : { PYTHONUNBUFFERED: '1' };
   const build: Stage = { name: 'build', from: slimImage(app), steps: appSteps(app, plan, env, locals) };
-  const runtime = runtimeOf(SITE_BASE, SITE_USER, {});
-  const copy: Step = {
-    kind: 'copy',
-    from: 'build',
-    sources: [`${[workdirOf(app), safePath(folder)].filter((part) => part !== '').join('/')}/`],
-    target: `${SITE_DIR}/`,
-    owned: true,
-  };
-  const rules = siteRules([dir, dir.dir('docs')], notes.warnings);
-  const fallback = overrides.spa === true ? 'index.html' : null;
-  return {
-    ...plan,
-    apt: { build: aptList(plan.apt.build, plan.apt.run), run: [] },
-    staticRoot: folder,
-    start: SITE_START,
-    runtime,
-    stages: [...deps, build, ...siteStages(copy, runtime.env)],
-    files: [...plan.files, ...siteFiles({ fallback, ...rules })],
-  };
+  const path = [workdirOf(app), safePath(folder)].filter((part) => part !== '').join('/');
+  return servedSite(
+    { ...plan, apt: { build: aptList(plan.apt.build, plan.apt.run), run: [] } },
+    {
+      stages: [...deps, build],
+      from: { stage: 'build', path },
+      folder,
+      rules: [dir, dir.dir('docs')],
+      fallback: overrides.spa === true ? 'index.html' : null,
+      warnings: notes.warnings,
+    },
+  );
 };
 
 const slimImage = ({ version }: PythonApp): string => `python:${version}-slim`;

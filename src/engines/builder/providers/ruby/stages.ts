@@ -1,9 +1,8 @@
 import { APP_DIR, type CopyStep, type Plan, type Stage, type Step } from '../../plan.ts';
 import { safePath } from '../../dockerfile-text.ts';
-import { SITE_BASE, SITE_DIR, SITE_START, SITE_USER, siteFiles, siteStages } from '../../static/site.ts';
-import { siteRules } from '../../static/rules.ts';
 import { type PlanContext, aptList, aptSteps, runtimeOf, userSteps } from '../provider.ts';
 import { DROP_MODULES, type NodeAssets } from '../support/node-assets.ts';
+import { servedSite, siteFolder } from '../support/site-plan.ts';
 import { gatherLibraries, libraryCopies, programsIn } from '../support/shared-libraries.ts';
 import { sourceOf } from '../support/source.ts';
 import type { RubyStart } from './frameworks.ts';
@@ -192,18 +191,14 @@ const runtimeStage = (app: RubyApp, { image, apt, staged, env }: RuntimeInput): 
 
 const sitePlan = ({ context, start }: RubyApp, plan: Plan, before: Stage[]): Plan => {
   const { app, overrides, notes } = context;
-  const output = (overrides.output ?? start.output ?? '').replace(/^\.?\/|\/+$/g, '');
-  notes.decisions.push(`static site: the build leaves it in ${output}`);
-  const sources = [`${[APP_DIR, safePath(output)].join('/')}/`];
-  const copy: Step = { kind: 'copy', from: 'build', sources, target: `${SITE_DIR}/`, owned: true };
-  const rules = siteRules([app.dir('source'), app], notes.warnings);
-  const runtime = runtimeOf(SITE_BASE, SITE_USER, {});
-  return {
-    ...plan,
-    staticRoot: output,
-    start: SITE_START,
-    runtime,
-    stages: [...before, ...siteStages(copy, runtime.env)],
-    files: siteFiles({ fallback: overrides.spa === true ? 'index.html' : null, ...rules }),
-  };
+  const folder = siteFolder(overrides.output ?? start.output ?? '');
+  notes.decisions.push(`static site: the build leaves it in ${folder}`);
+  return servedSite(plan, {
+    stages: before,
+    from: { stage: 'build', path: `${APP_DIR}/${safePath(folder)}` },
+    folder,
+    rules: [app.dir('source'), app],
+    fallback: overrides.spa === true ? 'index.html' : null,
+    warnings: notes.warnings,
+  });
 };

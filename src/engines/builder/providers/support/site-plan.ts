@@ -5,6 +5,43 @@ import { siteRules } from '../../static/rules.ts';
 import { SITE_BASE, SITE_DIR, SITE_START, SITE_USER, siteFiles, siteStages } from '../../static/site.ts';
 import { type Notes, runtimeOf } from '../provider.ts';
 
+interface ServedSite {
+  /** The stages before that of the server; none when files of the source are served. */
+  stages: Stage[];
+  /** Where the files lie: a folder in a stage, or in the build context when it names none. */
+  from: { stage?: string; path: string };
+  /** The folder as people are shown it. */
+  folder: string;
+  /** Where `_redirects` and `_headers` may lie. */
+  rules: Dir | Dir[];
+  fallback: string | null;
+  warnings: string[];
+}
+
+/** The plan of a site, whose files are copied beside their server. */
+export const servedSite = (plan: Plan, site: ServedSite): Plan => {
+  const { stages, from, folder, rules, fallback, warnings } = site;
+  const runtime = runtimeOf(SITE_BASE, SITE_USER, {});
+  const copy: Step = {
+    kind: 'copy',
+    ...(from.stage === undefined ? {} : { from: from.stage }),
+    sources: [`${from.path}/`],
+    target: `${SITE_DIR}/`,
+    owned: true,
+  };
+  return {
+    ...plan,
+    staticRoot: folder,
+    start: SITE_START,
+    runtime,
+    stages: [...stages, ...siteStages(copy, runtime.env)],
+    files: [...plan.files, ...siteFiles({ fallback, ...siteRules(rules, warnings) })],
+  };
+};
+
+/** The folder of a site as people write it, without what surrounds its name. */
+export const siteFolder = (written: string): string => written.replace(/^\.?\/|\/+$/g, '');
+
 interface BuiltSite {
   /** The stages that build it; the last one holds it. */
   stages: Stage[];
@@ -12,7 +49,6 @@ interface BuiltSite {
   output: string;
   /** The app's folder in the image of the build. */
   place?: string;
-  /** Where `_redirects` and `_headers` may lie. */
   rules: Dir[];
   fallback: string | null;
   notes: Notes;
@@ -22,24 +58,10 @@ interface BuiltSite {
 export const builtSite = (plan: Plan, site: BuiltSite): Plan => {
   const { stages, output, place = APP_DIR, rules, fallback, notes } = site;
   const folder = output.startsWith('/') ? output : output.replace(/^\.\/|\/+$/g, '');
-  const from = safePath(folder.startsWith('/') ? folder : `${place}/${folder}`);
+  const path = safePath(folder.startsWith('/') ? folder : `${place}/${folder}`);
   notes.decisions.push(
     `static site: the build leaves it in ${folder}${fallback === null ? '' : `, unknown paths get ${fallback}`}`,
   );
-  const copy: Step = {
-    kind: 'copy',
-    from: stages.at(-1)?.name ?? 'build',
-    sources: [`${from}/`],
-    target: `${SITE_DIR}/`,
-    owned: true,
-  };
-  const runtime = runtimeOf(SITE_BASE, SITE_USER, {});
-  return {
-    ...plan,
-    staticRoot: folder,
-    start: SITE_START,
-    runtime,
-    stages: [...stages, ...siteStages(copy, runtime.env)],
-    files: [...plan.files, ...siteFiles({ fallback, ...siteRules(rules, notes.warnings) })],
-  };
+  const from = { stage: stages.at(-1)?.name ?? 'build', path };
+  return servedSite(plan, { stages, from, folder, rules, fallback, warnings: notes.warnings });
 };
