@@ -1,82 +1,21 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createBuildkitBuilder } from '#engines/builder/buildkit';
-import { planBuild } from '#engines/builder/detect';
-import { contextFiles } from '#engines/builder/dockerfile';
-import { readSourceTree } from '#engines/builder/source-tree-read';
-import { packContext } from '#engines/source/context';
-import { systemClock } from '#kernel/clock';
-import { createLog } from '#kernel/log';
-import { docker, removeByLabel } from '#test/support/docker.ts';
+import { docker } from '#test/support/docker.ts';
+import { RealBuilds, type Running } from './real-support.ts';
 
-const SOCKET = process.env['DOCKER_SOCKET'] ?? '/var/run/docker.sock';
-const log = createLog('error', (line) => process.stderr.write(line), Date.now);
-const builder = createBuildkitBuilder({ socketPath: SOCKET, clock: systemClock, log });
-const run = `berth-plan-${randomBytes(4).toString('hex')}`;
+const builds = new RealBuilds();
 const examples = new URL('../../../examples/', import.meta.url).pathname;
 const folder = await mkdtemp(join(tmpdir(), 'berth-builds-'));
 
 afterAll(async () => {
-  await removeByLabel(`berth.test=${run}`);
+  await builds.destroy();
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Builds a folder as a deploy does, and gives the steps that did not run again. */
-const build = async (dir: string, env: Record<string, string> = {}): Promise<{ tag: string; cached: string[] }> => {
-  const name = dir.replace(/\/$/, '').replace(/^.*\//, '');
-  const plan = planBuild(readSourceTree(dir), { projectEnv: env, remembered: {}, serviceName: name });
-  const cached: string[] = [];
-  const tag = `${run}/${name}`;
-  await builder.build({
-    context: packContext({ layers: [{ dir, prefix: 'source' }], files: contextFiles(plan, env, `test-${name}`) }),
-    dockerfile: 'berth/Dockerfile',
-    tag,
-    buildArgs: {},
-    labels: { 'berth.test': run },
-    cacheScope: `test-${name}`,
-    noCache: false,
-    signal: AbortSignal.timeout(300_000),
-    onLog: ({ step, line }) => {
-      if (line.endsWith('] CACHED')) cached.push(step);
-    },
-  });
-  return { tag, cached };
-};
-
-interface Running {
-  id: string;
-  get(path: string, init?: RequestInit): Promise<Response>;
-}
-
-/** Starts an image with the rights that berth gives to apps, and waits until it answers. */
-const start = async (tag: string): Promise<Running> => {
-  const hardening = ['--init', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'];
-  const id = (await docker(['run', '-d', ...hardening, '-e', 'PORT=3456', '--label', `berth.test=${run}`, tag])).trim();
-  const address = (await docker(['inspect', '-f', '{{.NetworkSettings.IPAddress}}', id])).trim();
-  const get = (path: string, init: RequestInit = {}): Promise<Response> =>
-    fetch(`http://${address}:3456${path}`, { redirect: 'manual', ...init });
-  const deadline = systemClock.monotonic() + 20_000;
-  while (
-    !(await get('/').then(
-      () => true,
-      () => false,
-    ))
-  ) {
-    if (systemClock.monotonic() > deadline) throw new Error(`${tag} never listened: ${await docker(['logs', id])}`);
-    await systemClock.sleep(25);
-  }
-  return { id, get };
-};
-
-/** Stops it as a rollout does, and gives the milliseconds that it took. */
-const stop = async ({ id }: Running): Promise<number> => {
-  const started = systemClock.monotonic();
-  await docker(['stop', '-t', '10', id]);
-  return systemClock.monotonic() - started;
-};
+/** These apps are small: they listen soon. */
+const start = (tag: string): Promise<Running> => builds.start(tag, { seconds: 20 });
 
 describe('examples, built and run for real', () => {
   test.each([
@@ -89,14 +28,14 @@ describe('examples, built and run for real', () => {
     async (name, hello, install) => {
       const copy = join(folder, name);
       await cp(join(examples, name), copy, { recursive: true });
-      const { tag } = await build(copy);
+      const { tag } = await builds.build(copy);
       const running = await start(tag);
       expect(await running.get('/').then((response) => response.text())).toContain(hello);
       const [first = ''] = (await docker(['top', running.id, '-eo', 'uid,pid'])).split('\n').slice(1);
       expect(first.trim()).toStartWith('1000 ');
-      expect(await stop(running)).toBeLessThan(5000);
+      expect(await running.stop()).toBeLessThan(5000);
       await writeFile(join(copy, 'NEW.md'), 'an edit');
-      const { cached } = await build(copy);
+      const { cached } = await builds.build(copy);
       if (install !== null) expect(cached.join('\n')).toContain(install);
     },
     240_000,
@@ -114,7 +53,7 @@ describe('a site, served for real', () => {
       join(copy, '_redirects'),
       '/home / 301\n/old/* /new/:splat 302\n/about /404 301\n/style.css /forced 307!\n',
     );
-    const { tag } = await build(copy);
+    const { tag } = await builds.build(copy);
     const running = await start(tag);
     const seen = async (path: string, init?: RequestInit): Promise<string> => {
       const response = await running.get(path, init);
@@ -157,7 +96,7 @@ describe('a site, served for real', () => {
         .get('/', { headers: { 'if-none-match': page.headers.get('etag') ?? '' } })
         .then((response) => response.status),
     ).toBe(304);
-    await stop(running);
+    await running.stop();
   }, 120_000);
 });
 
@@ -175,7 +114,7 @@ test('the variables of a build are seen by it, and stay in no layer', async () =
     "require('http').createServer((q, s) => s.end(require('fs').readFileSync('built.txt'))).listen(process.env.PORT)",
   );
   await rm(join(copy, 'package-lock.json'));
-  const { tag } = await build(copy, { MARK: "it's k3pt" });
+  const { tag } = await builds.build(copy, { MARK: "it's k3pt" });
   const running = await start(tag);
   expect(await running.get('/').then((response) => response.text())).toBe('built\n');
   expect(await docker(['exec', running.id, 'env'])).not.toContain('k3pt');
@@ -188,5 +127,5 @@ test('the variables of a build are seen by it, and stay in no layer', async () =
     'grep -rl k3pt /app /run /etc /home 2>/dev/null | grep -v package.json; true',
   ]);
   expect(found.trim()).toBe('');
-  await stop(running);
+  await running.stop();
 }, 120_000);

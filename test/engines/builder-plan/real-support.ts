@@ -55,14 +55,15 @@ export class RealBuilds {
     return { tag, cached, log: lines.join('\n') };
   }
 
-  async start(tag: string): Promise<Running> {
+  /** Starts an image, and waits at most `seconds` until it answers. */
+  async start(tag: string, { seconds = 60 }: { seconds?: number } = {}): Promise<Running> {
     const rights = ['--init', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--memory', '512m'];
     const label = `berth.test=${this.#run}`;
     const id = (await docker(['run', '-d', ...rights, '-e', 'PORT=3456', '--label', label, tag])).trim();
     const address = (await docker(['inspect', '-f', '{{.NetworkSettings.IPAddress}}', id])).trim();
     const get = (path: string, init: RequestInit = {}): Promise<Response> =>
       fetch(`http://${address}:3456${path}`, { redirect: 'manual', ...init });
-    const deadline = systemClock.monotonic() + 60_000;
+    const deadline = systemClock.monotonic() + seconds * 1000;
     const answers = (): Promise<boolean> =>
       get('/').then(
         () => true,
