@@ -11,7 +11,7 @@ import { systemClock } from '#kernel/clock';
 import { createLog } from '#kernel/log';
 import { CATALOGUE } from '#test/e2e/examples/catalogue/index.ts';
 import { packDirectory } from '#test/support/berth.ts';
-import { docker } from '#test/support/docker.ts';
+import { docker, removeByLabel } from '#test/support/docker.ts';
 import { EXAMPLES_DIR, type Edit } from '#test/support/examples.ts';
 import type { Bench, Benchmark } from './kit/bench.ts';
 import { buildImage } from './kit/engine-build.ts';
@@ -37,6 +37,7 @@ const MOST_COLD_RUNS = 3;
 
 /** What berth makes of an app, beside a Dockerfile that somebody wrote with care for it. */
 export const builder: Benchmark = async (bench) => {
+  bench.scope.defer(() => removeByLabel(LABEL));
   const rows: Row[] = [];
   for (const { name, title } of APPS) rows.push(...(await compare(bench, name, title)));
   return rows;

@@ -93,12 +93,13 @@ export const createBuildCaches = (deps: CacheDeps): BuildCaches => {
   /** A busy engine holds on to layers of images that were just removed: what is still there is dropped again. */
   const drop = async (project: string, services: readonly string[]): Promise<void> => {
     const keys = services.map((service) => `${project}/${service}`);
-    for (let attempt = 1; attempt <= DROP_ATTEMPTS; attempt += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       const cache = await count();
       windows = windows.filter(({ key }) => !keys.includes(key));
       const ids = droppedWith(keys, cache);
       if (ids.length > 0) await builder.dropCache(ids);
-      if (!cache.records.some(({ id, shared }) => shared && ownedBy(keys, cache.owners.get(id)))) return;
+      const held = cache.records.some(({ id, shared }) => shared && ownedBy(keys, cache.owners.get(id)));
+      if (!held || attempt === DROP_ATTEMPTS) return;
       await clock.sleep(LETTING_GO_PAUSE_MS);
     }
   };

@@ -14,9 +14,12 @@ const sourcesOf = (dir: Dir): { files: string[]; all: boolean } => {
 };
 
 /** The first file that imports `path`. */
-export const fileImporting = (dir: Dir, path: string): string | undefined => {
+export const fileImporting = (dir: Dir, path: string): string | undefined =>
+  firstImporting(dir, sourcesOf(dir).files, path);
+
+const firstImporting = (dir: Dir, files: readonly string[], path: string): string | undefined => {
   const clause = new RegExp(`^\\s*(?:import\\s+)?(?:[\\w.]+\\s+)?"${path}"\\s*$`, 'm');
-  return sourcesOf(dir).files.find((file) => clause.test(dir.read(file) ?? ''));
+  return files.find((file) => clause.test(dir.read(file) ?? ''));
 };
 
 /** Modules whose purpose it is to run other programs. */
@@ -27,9 +30,10 @@ export const reasonForPrograms = (dirs: readonly Dir[], required: readonly strin
   const runner = required.find((path) => RUNNERS.test(path));
   if (runner !== undefined) return `${runner} runs other programs`;
   for (const dir of dirs) {
-    const file = fileImporting(dir, 'os/exec');
+    const { files, all } = sourcesOf(dir);
+    const file = firstImporting(dir, files, 'os/exec');
     if (file !== undefined) return `${dir.path === '' ? '' : `${dir.path}/`}${file} imports "os/exec"`;
-    if (!sourcesOf(dir).all) return 'it has too many sources to look at';
+    if (!all) return 'it has too many sources to look at';
   }
   return undefined;
 };
