@@ -36,6 +36,10 @@ export interface ConnectOptions {
   statementMs?: number;
   /** Ends the connection, whatever it is doing. */
   signal?: AbortSignal | undefined;
+  /** Further command-line options of the session as libpq's `options` takes them, such as `-c TimeZone=UTC`. */
+  options?: string;
+  /** Called before it connects: for listeners on the very first messages. */
+  onClient?: (client: Client) => void;
 }
 
 /** Opens a connection as a role; fails with a BerthError, retryable when the database does not answer. */
@@ -48,6 +52,7 @@ export const connect: Connect = async (instance, options) => {
   const client = new Client(clientConfig(instance, options));
   // A connection that breaks while idle has no query to reject: without a listener that would end the process.
   client.on('error', () => undefined);
+  options.onClient?.(client);
   const onAbort = (): void => destroy(client);
   options.signal?.addEventListener('abort', onAbort, { once: true });
   client.once('end', () => options.signal?.removeEventListener('abort', onAbort));
@@ -112,13 +117,16 @@ const clientConfig = (instance: DatastoreInstance, options: ConnectOptions) => {
     connectionTimeoutMillis: options.connectMs ?? CONNECT_MS,
     keepAlive: true,
     ...(statementMs === 0 ? {} : { query_timeout: statementMs + CLIENT_GRACE_MS }),
-    options: settings({
-      ...(options.as === 'admin' ? ADMIN_SETTINGS : {}),
-      ...(options.as === 'admin' && Number(instance.version) >= 17 ? { transaction_timeout: '0' } : {}),
-      statement_timeout: String(statementMs),
-    }),
+    options: `${sessionSettings(instance, options, statementMs)} ${options.options ?? ''}`.trimEnd(),
   };
 };
+
+const sessionSettings = (instance: DatastoreInstance, options: ConnectOptions, statementMs: number): string =>
+  settings({
+    ...(options.as === 'admin' ? ADMIN_SETTINGS : {}),
+    ...(options.as === 'admin' && Number(instance.version) >= 17 ? { transaction_timeout: '0' } : {}),
+    statement_timeout: String(statementMs),
+  });
 
 /**
  * What the owner of a database may have set for everyone who connects to it (ALTER DATABASE … SET): the superuser must not
@@ -140,7 +148,7 @@ const settings = (values: Record<string, string>): string =>
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
 
-const addressOf = (instance: DatastoreInstance, unit: string): string => {
+export const addressOf = (instance: DatastoreInstance, unit: string): string => {
   const address = instance.addresses[unit];
   if (address === undefined) throw new TypeError(`datastore ${instance.id} has no address for ${unit}`);
   return address;
