@@ -7,6 +7,7 @@ import {
   refusalContract,
   strangerContract,
 } from './runtime-containers.ts';
+import { archiveContract, attachContract, volumeContract } from './runtime-exchange.ts';
 import { imageContract, infoContract, networkContract } from './runtime-resources.ts';
 import { eventContract, logContract, statsContract } from './runtime-streams.ts';
 
@@ -27,6 +28,9 @@ export const runtimeContract = (name: string, boot: () => Promise<RuntimeHarness
     logContract(bench);
     statsContract(bench);
     eventContract(bench);
+    attachContract(bench);
+    archiveContract(bench);
+    volumeContract(bench);
     networkContract(bench);
     imageContract(bench);
     infoContract(bench);

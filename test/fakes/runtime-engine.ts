@@ -1,13 +1,17 @@
+import { PassThrough } from 'node:stream';
 import { conflict, notFound } from '#kernel/errors';
 import type {
   ContainerSpec,
   ContainerState,
   ImageInfo,
+  Labels,
   NetworkSpec,
+  OutputChunk,
   RuntimeEvent,
   RuntimeLogLine,
 } from '#engines/runtime/port';
 import { createFeed, type Feed } from './feed.ts';
+import type { FakeStreams } from './runtime-streams.ts';
 
 /** What a fake container does once it is started. */
 export interface FakeProgram {
@@ -15,6 +19,8 @@ export interface FakeProgram {
   /** Ends with this code right after its lines; without it, the program runs until it is stopped. */
   exitCode?: number;
   oomKilled?: boolean;
+  /** Reads and writes as it likes, and ends with the code that it resolves with. */
+  run?: (streams: FakeStreams) => Promise<number>;
 }
 
 export interface FakeRuntimeOptions {
@@ -31,12 +37,31 @@ export interface FakeContainer {
   spec: ContainerSpec;
   state: ContainerState;
   log: Feed<RuntimeLogLine>;
+  stdin: PassThrough;
+  output: Feed<OutputChunk>;
+  /** Those outside of its volumes, by absolute path. */
+  files: Map<string, FakeFile>;
+}
+
+export interface FakeFile {
+  path: string;
+  /** Null: a directory. */
+  content: Uint8Array | null;
+  uid: number;
+  gid: number;
+  mode: number;
+}
+
+export interface FakeVolume {
+  labels: Labels;
+  files: Map<string, FakeFile>;
 }
 
 /** What the fake engine holds, and what becomes of it. */
 export class FakeEngine {
   readonly containers = new Map<string, FakeContainer>();
   readonly networks = new Map<string, NetworkSpec>();
+  readonly volumes = new Map<string, FakeVolume>();
   readonly images = new Map<string, ImageInfo>();
   readonly events = createFeed<RuntimeEvent>();
   readonly options: Required<FakeRuntimeOptions>;
@@ -82,7 +107,11 @@ export class FakeEngine {
       pid: null,
       ip: spec.network === 'host' ? null : spec.network.ip,
     };
-    this.containers.set(id, { spec, state, log: createFeed() });
+    for (const { name, labels } of spec.volumes) {
+      if (!this.volumes.has(name)) this.volumes.set(name, { labels, files: new Map() });
+    }
+    const streams = { log: createFeed<RuntimeLogLine>(), stdin: new PassThrough(), output: createFeed<OutputChunk>() };
+    this.containers.set(id, { spec, state, ...streams, files: new Map() });
     this.report(state, 'create');
     return { id };
   }
@@ -98,6 +127,23 @@ export class FakeEngine {
     this.report(state, 'start');
     for (const { stream, line } of program.lines ?? []) this.say(container, stream, line);
     if (program.exitCode !== undefined) this.end(container, program.exitCode, program.oomKilled ?? false);
+    if (program.run !== undefined) void this.runOn(container, program.run);
+  }
+
+  private async runOn(container: FakeContainer, run: (streams: FakeStreams) => Promise<number>): Promise<void> {
+    const { stdin, output, state } = container;
+    const { startedAt } = state;
+    const exitCode = await run({
+      stdin: stdin as AsyncIterable<Uint8Array>,
+      print: (data, stream = 'stdout') => output.push({ stream, data: Buffer.from(data) }),
+    });
+    if (state.status === 'running' && state.startedAt === startedAt) this.end(container, exitCode, false);
+  }
+
+  /** The files among which `path` is: those of a volume, or of the container itself. */
+  filesAt({ spec, files }: FakeContainer, path: string): Map<string, FakeFile> {
+    const volume = spec.volumes.find(({ target }) => path === target || path.startsWith(`${target}/`));
+    return (volume === undefined ? undefined : this.volumes.get(volume.name)?.files) ?? files;
   }
 
   private assertReachable({ network }: ContainerSpec): void {
@@ -113,8 +159,9 @@ export class FakeEngine {
     if (holder !== undefined) throw conflict(`Address already in use: ${network.ip}`, 'choose another one', true);
   }
 
-  say({ log }: FakeContainer, stream: 'stdout' | 'stderr', line: string): void {
+  say({ log, output }: FakeContainer, stream: 'stdout' | 'stderr', line: string): void {
     log.push({ ts: this.stamp(), stream, line });
+    output.push({ stream, data: Buffer.from(`${line}\n`) });
   }
 
   /** The process ends by itself: its restart policy decides what follows. */
@@ -141,10 +188,12 @@ export class FakeEngine {
     this.report(container.state, 'destroy');
   }
 
-  private halt({ state, log }: FakeContainer, exitCode: number): void {
+  private halt({ state, log, stdin, output }: FakeContainer, exitCode: number): void {
     Object.assign(state, { status: 'exited', exitCode, finishedAt: this.stamp(), pid: null });
     this.report(state, 'die', exitCode);
     log.close();
+    output.close();
+    stdin.destroy();
   }
 
   report(state: ContainerState, action: RuntimeEvent['action'], exitCode: number | null = null): void {

@@ -2,7 +2,8 @@ import { BerthError, conflict, notFound } from '#kernel/errors';
 import { carries } from '#engines/runtime/labels';
 import type { ContainerSpec, Labels, LogOptions, Runtime, RuntimeEvent, RuntimeLogLine } from '#engines/runtime/port';
 import type { Feed } from './feed.ts';
-import { type FakeContainer, FakeEngine, type FakeRuntimeOptions } from './runtime-engine.ts';
+import { type FakeContainer, FakeEngine, type FakeFile, type FakeRuntimeOptions } from './runtime-engine.ts';
+import { streamView } from './runtime-streams.ts';
 
 export type { FakeProgram, FakeRuntimeOptions } from './runtime-engine.ts';
 
@@ -14,6 +15,8 @@ export interface FakeRuntime extends Runtime {
   readonly calls: (keyof Runtime)[];
   /** The spec that the container was made from. */
   specOf(id: string): ContainerSpec;
+  /** A file that was put into the container, or into a volume of it. */
+  fileOf(id: string, path: string): FakeFile | undefined;
   /** Writes a line to the container's log. */
   say(id: string, line: string, stream?: 'stdout' | 'stderr'): void;
   /** Ends the container's process by itself, as a crash does. */
@@ -44,6 +47,7 @@ export const createFakeRuntime = (options: FakeRuntimeOptions = {}): FakeRuntime
     },
     calls,
     specOf: (id) => must(id).spec,
+    fileOf: (id, path) => engine.filesAt(must(id), path).get(path),
     say: (id, line, stream = 'stdout') => engine.say(must(id), stream, line),
     crash: (id, exitCode, oomKilled = false) => engine.end(must(id), exitCode, oomKilled),
   };
@@ -64,6 +68,7 @@ const view = (engine: FakeEngine, installation: Labels, enter: (method: keyof Ru
   };
   return {
     ...containerView(engine, { installation, enter, find, must }),
+    ...streamView(engine, { installation, enter, must }),
     ...networkView(engine, installation, enter),
     ...imageView(engine, enter),
     info: async () => {
@@ -92,13 +97,27 @@ interface Access {
 
 type ContainerView = Pick<
   Runtime,
-  'create' | 'start' | 'keepRunning' | 'stop' | 'remove' | 'inspect' | 'list' | 'logs' | 'stats' | 'events'
+  | 'create'
+  | 'start'
+  | 'keepRunning'
+  | 'updateResources'
+  | 'stop'
+  | 'remove'
+  | 'inspect'
+  | 'list'
+  | 'logs'
+  | 'stats'
+  | 'events'
 >;
 
 const containerView = (engine: FakeEngine, { installation, enter, find, must }: Access): ContainerView => ({
   create: async (spec) => {
     enter('create');
-    return engine.create({ ...spec, labels: { ...spec.labels, ...installation } });
+    return engine.create({
+      ...spec,
+      labels: { ...spec.labels, ...installation },
+      volumes: spec.volumes.map((volume) => ({ ...volume, labels: { ...volume.labels, ...installation } })),
+    });
   },
   start: async (id) => {
     enter('start');
@@ -107,6 +126,10 @@ const containerView = (engine: FakeEngine, { installation, enter, find, must }: 
   keepRunning: async (id) => {
     enter('keepRunning');
     must(id).spec.restart = 'unless-stopped';
+  },
+  updateResources: async (id, resources) => {
+    enter('updateResources');
+    Object.assign(must(id).spec, resources);
   },
   stop: async (id) => {
     enter('stop');

@@ -1,11 +1,13 @@
 import Docker from 'dockerode';
 import { Agent } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import type { Clock } from '#kernel/clock';
 import type { Log } from '#kernel/log';
 import { withDeadline } from './deadline.ts';
 import { engineError, isLinkFailure, isVersionRefusal } from './failures.ts';
+import { hijack } from './hijack.ts';
 
 /** The newest Docker API whose answers this code was written for; older engines offer less, and get what they offer. */
 const NEWEST_API = '1.51';
@@ -24,6 +26,8 @@ export interface Connection {
   call: <T>(what: string, run: Call<T>, options?: CallOptions) => Promise<T>;
   /** A GET whose body is read as it comes; only its opening has a deadline. Destroy it, or abort `signal`, to end it. */
   open: (what: string, path: string, options: OpenOptions) => Promise<Readable>;
+  /** A POST after which the connection carries raw bytes both ways; only its opening has a deadline. Destroy it to end it. */
+  hijack: (what: string, path: string, query: Record<string, string>) => Promise<Socket>;
 }
 
 export interface OpenOptions {
@@ -101,7 +105,16 @@ export const createConnection = ({ socketPath, clock, log }: ConnectionOptions):
       { signal: outer },
     );
 
-  return { call, open };
+  return {
+    call,
+    open,
+    hijack: (what, path, query) =>
+      call(what, async (docker, signal) => {
+        const socket = await hijack(docker, { socketPath, path, query, signal });
+        // As with `open`.
+        return socket.on('error', () => undefined);
+      }),
+  };
 };
 
 /** The newest version that both sides know; an engine that has dropped ours gets its oldest. */

@@ -29,6 +29,8 @@ export const createBody = (spec: ContainerSpec): Docker.ContainerCreateOptions =
   ...(spec.user === undefined ? {} : { User: spec.user }),
   Env: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
   Labels: spec.labels,
+  ...(spec.stdin === true ? { OpenStdin: true, StdinOnce: true, AttachStdin: true } : {}),
+  ...(spec.stopSignal === undefined ? {} : { StopSignal: spec.stopSignal }),
   StopTimeout: wholeSeconds(spec.stopGraceSeconds),
   // berth probes by itself; an image's own check would start a process in every container again and again.
   Healthcheck: { Test: ['NONE'] },
@@ -50,15 +52,26 @@ const hardening = (spec: ContainerSpec): Docker.HostConfig => ({
 });
 
 const limits = (spec: ContainerSpec): Docker.HostConfig => ({
-  Memory: spec.memoryBytes,
-  // Equal to the memory: no swap.
-  MemorySwap: spec.memoryBytes,
-  NanoCpus: Math.round(spec.cpus * 1e9),
+  ...resourceLimits(spec),
   PidsLimit: spec.pidsLimit,
   OomKillDisable: false,
   OomScoreAdj: 0,
   Ulimits: [{ Name: 'nofile', Soft: OPEN_FILES, Hard: OPEN_FILES }],
-  LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3', compress: 'false' } },
+  ...(spec.shmBytes === undefined ? {} : { ShmSize: spec.shmBytes }),
+  LogConfig: spec.keepLogs === false ? { Type: 'none', Config: {} } : LOG_FILES,
+});
+
+const LOG_FILES = { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3', compress: 'false' } };
+
+/** What may change while a container runs. */
+export const resourceLimits = ({
+  memoryBytes,
+  cpus,
+}: Pick<ContainerSpec, 'memoryBytes' | 'cpus'>): Docker.HostConfig => ({
+  Memory: memoryBytes,
+  // Equal to the memory: no swap.
+  MemorySwap: memoryBytes,
+  NanoCpus: Math.round(cpus * 1e9),
 });
 
 const storage = (spec: ContainerSpec): Docker.HostConfig => ({

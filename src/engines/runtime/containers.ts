@@ -2,19 +2,22 @@ import type Docker from 'dockerode';
 import { type BerthError, notFound } from '#kernel/errors';
 import type { Clock } from '#kernel/clock';
 import type { Connection } from '#engines/docker/connection';
-import { createBody, wholeSeconds } from './container-spec.ts';
+import { createBody, resourceLimits, wholeSeconds } from './container-spec.ts';
 import { labelFilter } from './events.ts';
 import { statusOf } from '#engines/docker/failures';
-import type { ContainerState, Labels, Runtime } from './port.ts';
+import type { ContainerSpec, ContainerState, Labels, Runtime } from './port.ts';
 import { carries } from './labels.ts';
 import { readStats } from './stats.ts';
 
 /** Beyond the grace: the time that Docker itself may take to end a container. */
 const STOP_MARGIN_MS = 15_000;
 const REMOVAL_POLL_MS = 50;
+/** The longest that a timer can take. */
+const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
 type ContainerReads = Pick<Runtime, 'inspect' | 'list' | 'stats'>;
-type ContainerCalls = ContainerReads & Pick<Runtime, 'create' | 'start' | 'keepRunning' | 'stop' | 'remove'>;
+type ContainerCalls = ContainerReads &
+  Pick<Runtime, 'create' | 'start' | 'keepRunning' | 'stop' | 'remove' | 'wait' | 'updateResources'>;
 
 export interface ContainerCallsOptions {
   connection: Connection;
@@ -36,7 +39,7 @@ export const containerCalls = ({ connection, clock, installation }: ContainerCal
     ...reads,
     create: (spec) =>
       call(`create container ${spec.name}`, async (docker, abortSignal) => {
-        const body = createBody({ ...spec, labels: { ...spec.labels, ...installation } });
+        const body = createBody(labelled(spec, installation));
         // Given plainly, dockerode would repeat the whole body, secrets included, in the URL.
         const request = { _query: { name: spec.name }, _body: body, abortSignal } as Docker.ContainerCreateOptions;
         return { id: (await docker.createContainer(request)).id };
@@ -51,6 +54,24 @@ export const containerCalls = ({ connection, clock, installation }: ContainerCal
       if (!(await isOurs(id))) throw missing(id);
       await call(`keep container ${id} running`, (docker, abortSignal) =>
         container(docker, id).update({ RestartPolicy: { Name: 'unless-stopped' }, abortSignal }),
+      );
+    },
+    wait: async (id, signal) => {
+      if (!(await isOurs(id))) throw missing(id);
+      const options = { deadlineMs: LONGEST_WAIT_MS, signal };
+      return await call(
+        `wait for container ${id}`,
+        async (docker, abortSignal) => {
+          const { StatusCode } = (await container(docker, id).wait({ abortSignal })) as { StatusCode: number };
+          return StatusCode;
+        },
+        options,
+      );
+    },
+    updateResources: async (id, { memoryBytes, cpus }) => {
+      if (!(await isOurs(id))) throw missing(id);
+      await call(`limit container ${id}`, (docker, abortSignal) =>
+        container(docker, id).update({ ...resourceLimits({ memoryBytes, cpus }), abortSignal }),
       );
     },
     stop: async (id, graceSeconds) => {
@@ -115,6 +136,12 @@ const containerReads = ({ call }: Connection, installation: Labels): ContainerRe
 /** The answer for a container that is gone, or of another installation. */
 export const missing = (id: string): BerthError =>
   notFound(`no container ${id}`, 'it is gone or was never there: look at the state of the project');
+
+const labelled = (spec: ContainerSpec, installation: Labels): ContainerSpec => ({
+  ...spec,
+  labels: { ...spec.labels, ...installation },
+  volumes: spec.volumes.map((volume) => ({ ...volume, labels: { ...volume.labels, ...installation } })),
+});
 
 const container = (docker: Docker, id: string): Docker.Container => docker.getContainer(encodeURIComponent(id));
 

@@ -8,6 +8,8 @@ import { imageCalls } from './images.ts';
 import { chunksOf, readLogs } from './log-reader.ts';
 import { networkCalls } from './networks.ts';
 import type { Labels, Runtime } from './port.ts';
+import { streamCalls } from './streams.ts';
+import { volumeCalls } from './volumes.ts';
 
 export interface DockerRuntimeOptions {
   socketPath: string;
@@ -23,7 +25,9 @@ export const createDockerRuntime = ({ installation = {}, ...options }: DockerRun
   const containers = containerCalls({ connection, clock: options.clock, installation });
   return {
     ...containers,
+    ...streamCalls(connection, containers.inspect),
     ...networkCalls(connection, installation),
+    ...volumeCalls(connection, installation),
     ...imageCalls(connection),
     info: () => readInfo(connection),
     logs: (id, logOptions) =>

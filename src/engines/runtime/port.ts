@@ -1,3 +1,5 @@
+import type { Readable, Writable } from 'node:stream';
+
 /**
  * The port to whatever runs containers. Contract, held by test/contracts/runtime.ts on every implementation:
  * - ids are opaque; every call on an id that is gone says NOT_FOUND, except `stop` and `remove`, which are idempotent;
@@ -27,6 +29,10 @@ export interface Runtime {
   stop(id: string, graceSeconds: number): Promise<void>;
   /** Kills and removes the container with its anonymous volumes. */
   remove(id: string): Promise<void>;
+  /** Resolves with the exit code once a started container does not run any more; as long as that takes. */
+  wait(id: string, signal?: AbortSignal): Promise<number>;
+  /** Changes the limits of a container, running or not. The engine refuses less memory than is in use: INVALID_INPUT. */
+  updateResources(id: string, resources: { memoryBytes: number; cpus: number }): Promise<void>;
   inspect(id: string): Promise<ContainerState | undefined>;
   list(labels: Labels): Promise<ContainerSummary[]>;
   /**
@@ -34,6 +40,15 @@ export interface Runtime {
    * aborts. A broken link is a retryable INTERNAL_ERROR: go on with `since`. A line is cut at 16 KiB.
    */
   logs(id: string, options: LogOptions): AsyncIterable<RuntimeLogLine>;
+  /** Connects to the streams of a container made with `stdin`; before its start, so that nothing is missed. */
+  attach(id: string): Promise<Attachment>;
+  /**
+   * Unpacks a tar below `path`, a directory of the container, with the owners and modes that its entries name. The container
+   * need not run; its volumes count. NOT_FOUND when there is no such directory.
+   */
+  putArchive(id: string, path: string, tar: Uint8Array | AsyncIterable<Uint8Array>): Promise<void>;
+  /** A tar of `path`, whose entries begin with its last part. Read it to its end, or destroy it. */
+  getArchive(id: string, path: string): Promise<Readable>;
   /** One reading; undefined when the container does not run. Takes up to 2 s, because CPU needs two samples. */
   stats(id: string): Promise<ContainerStats | undefined>;
   /**
@@ -41,6 +56,10 @@ export interface Runtime {
    * aborts or the link breaks.
    */
   events(labels: Labels, signal: AbortSignal): AsyncIterable<RuntimeEvent>;
+
+  listVolumes(labels: Labels): Promise<VolumeSummary[]>;
+  /** Deletes the data. Idempotent; CONFLICT while a container has it, running or not. */
+  removeVolume(name: string): Promise<void>;
 
   inspectImage(ref: string): Promise<ImageInfo | undefined>;
   /** Makes `ref` present locally: at once when it is, else pulled. */
@@ -115,8 +134,40 @@ export interface ContainerSpec {
   /** Run an init process that forwards signals and reaps children. */
   init: boolean;
   stopGraceSeconds: number;
+  /** What `stop` sends first, such as `SIGQUIT`; the image's own signal unless set. */
+  stopSignal?: string;
   /** Names that resolve inside the container: name → address. */
   extraHosts?: Record<string, string>;
+  /** Keeps stdin open for one `attach`; it ends when that one ends it. */
+  stdin?: boolean;
+  /** Whether the engine stores what the container prints; true unless set. Without, `logs` has nothing. */
+  keepLogs?: boolean;
+  /** Size of /dev/shm; 64 MiB unless set. Counts as the container's memory. */
+  shmBytes?: number;
+}
+
+/** A live connection to a container's streams. */
+export interface Attachment {
+  /** End it to tell the container that there is no more. Fails once the container has closed its end. */
+  stdin: Writable;
+  /**
+   * What the container prints, at the reader's pace: it waits meanwhile. Ends when the container does; to be read once. A
+   * broken link is a retryable INTERNAL_ERROR.
+   */
+  output: AsyncIterable<OutputChunk>;
+  /** Disconnects; the container goes on. Idempotent. */
+  close(): void;
+}
+
+/** A piece of a stream, cut anywhere. Its bytes may be part of a larger buffer: copy what is kept for longer. */
+export interface OutputChunk {
+  stream: 'stdout' | 'stderr';
+  data: Uint8Array;
+}
+
+export interface VolumeSummary {
+  name: string;
+  labels: Labels;
 }
 
 export interface ContainerState {

@@ -99,7 +99,7 @@ describe('the end of a container', () => {
     const id = await launch('sleep 60', { volumes: [{ name, target: '/data', labels }] });
     await lab.runtime.remove(id);
     const volume = lab.docker.getVolume(name);
-    expect((await volume.inspect()).Labels).toEqual(labels);
+    expect((await volume.inspect()).Labels).toMatchObject(labels);
     await volume.remove();
   });
 });

@@ -58,6 +58,7 @@ export const openLab = (socketPath = SOCKET): Lab => {
     },
     cleanUp: async () => {
       for (const { id } of await direct.list({})) await direct.remove(id);
+      for (const { name } of await direct.listVolumes({})) await direct.removeVolume(name);
       for (const { name } of await direct.listNetworks({})) await direct.removeNetwork(name);
     },
   };
