@@ -5,12 +5,14 @@ import { BerthError, conflict, invalidInput, messageOf } from '#kernel/errors';
  * Classes and codes of SQLSTATE (Postgres, appendix A) that are no fault of a statement: connection exceptions, insufficient
  * resources, the server starting, stopping or out of order.
  */
-const SERVER_CLASSES = ['08', '53', '57', '58', 'F0', 'XX'];
+const SERVER_CLASSES = new Set(['08', '53', '57', '58', 'F0', 'XX']);
 const CANCELLED = '57014';
 const DISK_FULL = '53100';
 const OUT_OF_MEMORY = '53200';
 const TOO_MANY_CONNECTIONS = '53300';
 const WRONG_PASSWORD = '28P01';
+const CANNOT_CONNECT_NOW = '57P03';
+const DEPENDENT_OBJECTS = '2BP01';
 const READ_ONLY = '25006';
 const NOT_ALLOWED = '42501';
 /** Serialization failure, deadlock, lock not available: the same statement may pass when sent again. */
@@ -23,6 +25,13 @@ export const sqlState = (thrown: unknown): string | undefined =>
 /** A password that the server does not take: of a role that is not yet what it should be. */
 export const isWrongPassword = (thrown: unknown): boolean =>
   thrown instanceof BerthError ? isWrongPassword(thrown.cause) : sqlState(thrown) === WRONG_PASSWORD;
+
+/** A server that is there, but starting, recovering from a crash, or stopping. */
+export const isStarting = (thrown: unknown): boolean =>
+  thrown instanceof BerthError ? isStarting(thrown.cause) : sqlState(thrown) === CANNOT_CONNECT_NOW;
+
+/** A role that cannot be dropped because something depends on it. */
+export const isDependedOn = (thrown: unknown): boolean => sqlState(thrown) === DEPENDENT_OBJECTS;
 
 /** What went wrong in a statement of berth's own. `what` reads as in "Postgres could not <what>". */
 export const postgresFailure = (what: string, thrown: unknown): BerthError => {
@@ -40,7 +49,7 @@ export const postgresFailure = (what: string, thrown: unknown): BerthError => {
   }
   return new BerthError('INTERNAL_ERROR', `Postgres could not ${what}: ${messageOf(thrown)}`, {
     hint: HINTS[state] ?? 'send it again; if it persists, look at the log of the datastore',
-    retryable: SERVER_CLASSES.includes(state.slice(0, 2)) && state !== WRONG_PASSWORD,
+    retryable: SERVER_CLASSES.has(state.slice(0, 2)) && state !== WRONG_PASSWORD,
     cause: thrown,
   });
 };
@@ -56,7 +65,7 @@ export const statementFailure = (thrown: unknown): BerthError => {
     });
   }
   if (state !== undefined && COLLISIONS.has(state)) return conflict(words(thrown), 'send it again', true);
-  if (state === undefined || SERVER_CLASSES.includes(state.slice(0, 2))) {
+  if (state === undefined || SERVER_CLASSES.has(state.slice(0, 2))) {
     return postgresFailure('run the statement', thrown);
   }
   return invalidInput(words(thrown), hintOf(thrown, state));
