@@ -104,7 +104,7 @@ describe('Crystal', () => {
     const plan = planOf({ 'shard.yml': 'name: a\ncrystal: ">= 1.10.0, < 2.0"\ntargets:\n  a:\n    main: a.cr\n' });
     expect({ warnings: plan.warnings.length, install: plan.install, image: plan.stages[0]?.from }).toEqual({
       warnings: 1,
-      install: ['shards install --production --skip-postinstall'],
+      install: ['shards install --without-development --skip-postinstall'],
       image: 'crystallang/crystal:1',
     });
   });

@@ -4,7 +4,12 @@ import { PROVIDERS } from '#engines/builder/providers/index';
 import { CATALOGUE } from '#test/e2e/examples/catalogue/index.ts';
 
 /** Providers without an example, and the test that builds and serves an app of theirs all the same. */
-export const REAL_TESTS: Record<string, string> = { shell: 'real-static.test.ts', zig: 'real-native.test.ts' };
+export const REAL_TESTS: Record<string, string> = {
+  crystal: 'real-native.test.ts',
+  elixir: 'real-native.test.ts',
+  shell: 'real-static.test.ts',
+  zig: 'real-native.test.ts',
+};
 
 /** How far a provider is proven: by examples that are deployed, by an app that is built and served, or by plans alone. */
 const provenBy = (provider: string): string => {

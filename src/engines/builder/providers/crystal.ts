@@ -47,7 +47,8 @@ function planCrystal(context: PlanContext): Plan {
         });
   const locked = app.has('shard.lock');
   if (!locked) notes.warnings.push('there is no shard.lock: versions may change from build to build; commit it');
-  const install = `shards install --production${locked ? ' --frozen' : ''} --skip-postinstall`;
+  // --production insists on a lock file.
+  const install = `shards install ${locked ? '--production --frozen' : '--without-development'} --skip-postinstall`;
   return compiledPlan(context, {
     provider: 'crystal',
     image: `crystallang/crystal:${version}`,

@@ -39,11 +39,12 @@ function planElixir(context: PlanContext): Plan {
   const phoenix = usesPhoenix(app, mix);
   const assets = own ? [] : assetCommands(app, mix);
   warnAboutVariables(context);
-  if (!app.has('mix.lock'))
+  const fetches = needsFetching(app, mix);
+  if (fetches && !app.has('mix.lock'))
     notes.warnings.push('there is no mix.lock: versions may change from build to build; commit it');
   const node = app.has('assets/package.json');
   // A dependency that lies in the source must be there when it is fetched.
-  const local = mix.keys.has('path');
+  const local = fetches && mix.keys.has('path');
   const copies: Step[] = [
     { kind: 'copy', from: 'build', sources: [own ? '/app/' : `${RELEASE}/`], target: './', owned: true },
   ];
@@ -54,9 +55,10 @@ function planElixir(context: PlanContext): Plan {
     caches: node ? [...CACHES, { name: 'npm', target: '/root/.npm' }] : CACHES,
     before: node ? nodeTools(TOOLS.node.fallback) : [],
     env: { LANG: 'C.UTF-8', MIX_ENV: 'prod' },
-    install: local
-      ? null
-      : { manifests: manifestsOf(app, mix), commands: installCommands(app, mix), env: hexVariables(context) },
+    install:
+      local || !fetches
+        ? null
+        : { manifests: manifestsOf(app, mix), commands: installCommands(app, mix), env: hexVariables(context) },
     build: [
       ...(local ? installCommands(app, mix) : []),
       'mix compile',
@@ -72,9 +74,18 @@ function planElixir(context: PlanContext): Plan {
 }
 
 const usesPhoenix = (app: Dir, mix: MixProject): boolean =>
-  [mix, ...membersOf(app, mix).map((path) => readMix(app, path))].some(({ dependencies }) =>
-    dependencies.has('phoenix'),
-  );
+  withMembers(app, mix).some(({ dependencies }) => dependencies.has('phoenix'));
+
+/** An app of Elixir alone needs no package manager, which would itself be fetched. */
+const needsFetching = (app: Dir, mix: MixProject): boolean =>
+  app.has('assets/package.json') ||
+  app.read('mix.lock')?.includes('{:') === true ||
+  withMembers(app, mix).some(({ dependencies, keys }) => dependencies.size > 0 || keys.has('assets.setup'));
+
+const withMembers = (app: Dir, mix: MixProject): MixProject[] => [
+  mix,
+  ...membersOf(app, mix).map((path) => readMix(app, path)),
+];
 
 /** mix.exs of each app of an umbrella. */
 const membersOf = (app: Dir, { appsPath }: MixProject): string[] => {
