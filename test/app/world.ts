@@ -11,7 +11,8 @@ import { createTokens } from '#modules/tokens';
 import { createFakeBuilder } from '#test/fakes/builder.ts';
 import { createFakeProxy } from '#test/fakes/proxy.ts';
 import { createFakeRegistry } from '#test/fakes/registry.ts';
-import { atEnd, createRig } from '#test/modules/support/rig.ts';
+import { createRig } from '#test/modules/support/rig.ts';
+import { atEnd } from '#test/support/preload.ts';
 
 export interface WorldOptions {
   config?: Partial<Config>;

@@ -3,7 +3,8 @@ import { systemClock } from '#kernel/clock';
 import { createMasker } from '#kernel/mask';
 import { createServiceLogs, type ServiceLogs } from '#modules/logs';
 import { bash, openLab, quiet, type Lab, type LabNetwork } from '../../engines/runtime/support.ts';
-import { atEnd, tempDir } from '../support/rig.ts';
+import { atEnd } from '#test/support/preload.ts';
+import { tempDir } from '../support/rig.ts';
 
 // A busy machine may take its time.
 setDefaultTimeout(60_000);

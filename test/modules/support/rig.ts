@@ -1,4 +1,3 @@
-import { afterEach } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,22 +32,13 @@ import {
   type ServiceRow,
 } from '#modules/services';
 import { createFakeRuntime, type FakeRuntime } from '#test/fakes/runtime.ts';
+import { atEnd } from '#test/support/preload.ts';
 
 export interface RigOptions {
   config?: Partial<Config>;
   dataDir?: string;
   runtime?: FakeRuntime;
 }
-
-const cleanUps: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
-
-/** Runs at the end of the test. */
-export const atEnd = (cleanUp: () => void | Promise<void>): void => {
-  cleanUps.push(cleanUp);
-};
 
 export const tempDir = (): string => {
   const dir = mkdtempSync(join(tmpdir(), 'berth-test-'));

@@ -1,4 +1,4 @@
-import { atEnd } from './rig.ts';
+import { atEnd } from '#test/support/preload.ts';
 
 export interface SseEvent {
   id: string;
