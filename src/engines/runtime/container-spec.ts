@@ -57,6 +57,7 @@ const limits = (spec: ContainerSpec): Docker.HostConfig => ({
   OomKillDisable: false,
   OomScoreAdj: 0,
   Ulimits: [{ Name: 'nofile', Soft: OPEN_FILES, Hard: OPEN_FILES }],
+  ...(spec.cpuShares === undefined ? {} : { CpuShares: spec.cpuShares }),
   ...(spec.shmBytes === undefined ? {} : { ShmSize: spec.shmBytes }),
   LogConfig: spec.keepLogs === false ? { Type: 'none', Config: {} } : LOG_FILES,
 });

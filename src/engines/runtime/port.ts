@@ -124,7 +124,10 @@ export interface ContainerSpec {
   /** Named volumes: volume name → target. */
   volumes: { name: string; target: string; labels: Labels }[];
   memoryBytes: number;
+  /** Cores at most; 0 for all. */
   cpus: number;
+  /** Weight beside other containers while CPU is scarce; 1024 unless set. */
+  cpuShares?: number;
   pidsLimit: number;
   capAdd: string[];
   user?: string;

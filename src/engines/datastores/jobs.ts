@@ -1,0 +1,152 @@
+import type { Writable } from 'node:stream';
+import type { Attachment, ContainerSpec, Labels, Runtime } from '#engines/runtime/port';
+import type { Log } from '#kernel/log';
+import type { Bytes, DatastoreInstance, JobEnd, JobRequest, Jobs } from './port.ts';
+import { createTail } from './tail.ts';
+
+export interface JobsOptions {
+  runtime: Runtime;
+  log: Log;
+  /** Addresses in the network of an instance, for the time of a job. */
+  addresses: { reserve(instance: DatastoreInstance): string; release(instance: DatastoreInstance, ip: string): void };
+  /** Added to the labels of the instance: says that the container is a job. */
+  labels: Labels;
+  /** Part of a container's name, different each time. */
+  newName: () => string;
+}
+
+const PIDS_LIMIT = 128;
+/** A quarter of what an app gets: jobs use the cores that are idle. */
+const CPU_SHARES = 256;
+const STDERR_LINES = 50;
+
+/**
+ * One-shot containers. Rejects with the reason of `signal` when that aborts, and with what reading `stdin` or `stdout` threw;
+ * how the command itself ended is for the caller to judge.
+ */
+export const createJobs = ({ runtime, log, addresses, labels, newName }: JobsOptions): Jobs => {
+  const clear = async (instance: DatastoreInstance, job: { id: string | undefined; ip: string }): Promise<void> => {
+    try {
+      if (job.id !== undefined) await runtime.remove(job.id);
+      addresses.release(instance, job.ip);
+    } catch (error) {
+      // Its address stays taken, as it is; the next start of berth clears what is left.
+      log.error('could not remove the container of a job', error, { container: job.id, datastore: instance.id });
+    }
+  };
+
+  return {
+    run: async (request) => {
+      const { instance, signal } = request;
+      signal.throwIfAborted();
+      await runtime.ensureImage(request.image, signal);
+      const ip = addresses.reserve(instance);
+      let id: string | undefined;
+      try {
+        id = (await runtime.create(jobSpec(request, { ip, labels, suffix: newName() }))).id;
+        const ends = await runtime.attach(id);
+        try {
+          await runtime.start(id);
+          return await orAborted(signal, finish(runtime, { id, ends, request }));
+        } finally {
+          ends.close();
+        }
+      } finally {
+        await clear(instance, { id, ip });
+      }
+    },
+  };
+};
+
+/** Pure. Nothing of it is the image's own choice but the user and the working directory. */
+export const jobSpec = (
+  { instance, purpose, image, argv, env, memoryMb }: JobRequest,
+  { ip, labels, suffix }: { ip: string; labels: Labels; suffix: string },
+): ContainerSpec => ({
+  name: `berth-${instance.id}-${purpose}-${suffix}`,
+  image,
+  entrypoint: argv,
+  command: [],
+  env,
+  labels: { ...instance.labels, ...labels },
+  network: { name: instance.network, ip, aliases: [] },
+  loopbackPorts: [],
+  mounts: [],
+  volumes: [],
+  memoryBytes: memoryMb * 1024 * 1024,
+  cpus: 0,
+  cpuShares: CPU_SHARES,
+  pidsLimit: PIDS_LIMIT,
+  capAdd: [],
+  readOnlyRoot: false,
+  tmpfs: [],
+  restart: 'no',
+  init: true,
+  stopGraceSeconds: 0,
+  stdin: true,
+  // What it prints may be a dump.
+  keepLogs: false,
+});
+
+interface RunningJob {
+  id: string;
+  ends: Attachment;
+  request: JobRequest;
+}
+
+const finish = async (runtime: Runtime, { id, ends, request }: RunningJob): Promise<JobEnd> => {
+  const tail = createTail(STDERR_LINES);
+  const readAll = async (): Promise<void> => {
+    for await (const { stream, data } of ends.output) {
+      if (stream === 'stderr') tail.add(data);
+      else await request.stdout?.(data);
+    }
+  };
+  // A command that ends before it has read all is not waited for by whoever feeds it.
+  await Promise.race([readAll(), onlyFailure(feed(ends.stdin, request.stdin ?? nothing()))]);
+  const exitCode = await runtime.wait(id, request.signal);
+  const state = await runtime.inspect(id);
+  return { exitCode, oomKilled: state?.oomKilled ?? false, stderr: tail.text() };
+};
+
+async function* nothing(): Bytes {
+  // A command that reads its stdin is told at once that there is none.
+}
+
+/** When `source` fails, stdin is not ended: the command must not take a part for the whole. */
+const feed = async (stdin: Writable, source: Bytes): Promise<void> => {
+  for await (const chunk of source) {
+    if (stdin.destroyed) return;
+    if (!stdin.write(chunk)) await untilWritable(stdin);
+  }
+  stdin.end();
+};
+
+const untilWritable = (stdin: Writable): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      stdin.off('drain', done);
+      stdin.off('close', done);
+      resolve();
+    };
+    stdin.once('drain', done);
+    stdin.once('close', done);
+    if (stdin.destroyed) done();
+  });
+
+const onlyFailure = (work: Promise<void>): Promise<never> =>
+  new Promise((_, reject) => {
+    work.catch(reject);
+  });
+
+const orAborted = async <T>(signal: AbortSignal, work: Promise<T>): Promise<T> => {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+};
