@@ -1,0 +1,147 @@
+import type { Log } from '#kernel/log';
+import type { Bytes, DumpReport, Jobs } from '../port.ts';
+import { filterArchive } from './dump-archive.ts';
+import { withConnection, type Connect, type ConnectOptions } from './connect.ts';
+import { reportOf, serverVersion } from './counts.ts';
+import { aborted } from './failures.ts';
+import { jobFailure } from './job-failures.ts';
+import { jobEnvironment, type DumpTarget } from './target.ts';
+
+export interface LoadDeps {
+  connect: Connect;
+  jobs: Jobs;
+  log: Log;
+}
+
+export interface Loaded {
+  report: DumpReport;
+  /** Settings of the database that was dumped, as SQL of pg_dump. */
+  properties: string[];
+}
+
+const MEMORY_MB = 512;
+const WHAT = 'restore the database';
+
+/** Fills an empty database from an archive of pg_dump, as its owner: what is in an archive was written by users. */
+export const fillDatabase = async (
+  deps: LoadDeps,
+  target: DumpTarget,
+  request: { database: string; bytes: Bytes; signal: AbortSignal },
+): Promise<Loaded> => {
+  const { database, signal } = request;
+  const archive = filterArchive(request.bytes, { roles: await rolesOf(deps, target), owner: target.ownerRole });
+  await runRestore(deps.jobs, target, { database, bytes: archive.bytes, signal });
+  const on = (as: ConnectOptions['as'], what: string) => ({
+    connect: deps.connect,
+    instance: target.instance,
+    what,
+    options: { as, database, unit: target.unit, statementMs: 0, signal },
+  });
+  // The planner knows nothing of new tables. Its commit also makes durable what the restore left to be written later.
+  await withConnection(on(target.owner, 'analyze the restored database'), (client) => client.query('ANALYZE'));
+  const report = await withConnection(on(target.reader, 'count the restored rows'), async (client) =>
+    reportOf(await serverVersion(client), await target.count(client)),
+  );
+  return { report, properties: archive.properties };
+};
+
+const rolesOf = (deps: LoadDeps, { instance, unit }: DumpTarget): Promise<Set<string>> =>
+  withConnection(
+    { connect: deps.connect, instance, what: 'list the roles', options: { as: 'admin', unit } },
+    async (client) => {
+      const { rows } = await client.query<{ rolname: string }>('SELECT rolname FROM pg_roles');
+      return new Set(rows.map(({ rolname }) => rolname));
+    },
+  );
+
+const runRestore = async (
+  jobs: Jobs,
+  target: DumpTarget,
+  { database, bytes, signal }: { database: string; bytes: Bytes; signal: AbortSignal },
+): Promise<void> => {
+  const source = new Source(bytes);
+  const all = AbortSignal.any([signal, source.failed]);
+  try {
+    const end = await jobs.run({
+      instance: target.instance,
+      purpose: 'load',
+      image: target.image,
+      argv: restoreCommand(target, database),
+      env: jobEnvironment(target, { as: target.owner, database, settings: restoreSettings(target) }),
+      memoryMb: MEMORY_MB,
+      stdin: source.bytes,
+      signal: all,
+    });
+    const failure = all.aborted ? undefined : jobFailure(WHAT, end, MEMORY_MB);
+    if (failure !== undefined) throw failure;
+    // pg_restore may stop reading before the end, where whoever sends the bytes says whether they were the right ones.
+    if (!all.aborted) await source.drain();
+  } catch (thrown) {
+    if (!all.aborted) throw thrown;
+  } finally {
+    await source.leave();
+  }
+  if (signal.aborted) throw aborted(WHAT, signal.reason);
+  if (source.failed.aborted) throw source.failed.reason;
+};
+
+/** From standard input, everything as the owner, nothing after the first error. */
+export const restoreCommand = (target: DumpTarget, database: string): string[] => [
+  'pg_restore',
+  '--format=custom',
+  '--exit-on-error',
+  '--no-owner',
+  '--no-tablespaces',
+  '--no-password',
+  `--role=${target.ownerRole}`,
+  `--dbname=${database}`,
+];
+
+const restoreSettings = ({ instance }: DumpTarget): Record<string, string> => ({
+  // A crash in mid-restore loses the whole database anyway.
+  synchronous_commit: 'off',
+  maintenance_work_mem: `${Math.max(64, Math.floor(instance.memoryMb / 8))}MB`,
+  // Whatever berth refuses to apps when they have passed their limit of storage.
+  default_transaction_read_only: 'off',
+});
+
+/** Bytes whose failure is told from that of the job that reads them, and which can be read on when the job has ended. */
+class Source {
+  readonly #iterator: AsyncIterator<Uint8Array>;
+  readonly #failure = new AbortController();
+  #ended = false;
+
+  constructor(bytes: Bytes) {
+    this.#iterator = bytes[Symbol.asyncIterator]();
+  }
+
+  get failed(): AbortSignal {
+    return this.#failure.signal;
+  }
+
+  get bytes(): Bytes {
+    return { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) };
+  }
+
+  async drain(): Promise<void> {
+    while (!this.#ended) await this.#next();
+  }
+
+  async leave(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    await this.#iterator.return?.();
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array>> {
+    try {
+      const result = await this.#iterator.next();
+      this.#ended = result.done === true;
+      return result;
+    } catch (thrown) {
+      this.#ended = true;
+      this.#failure.abort(thrown);
+      throw thrown;
+    }
+  }
+}

@@ -1,0 +1,11 @@
+import type { Bytes } from '#engines/datastores/port';
+
+export const collect = async (bytes: Bytes): Promise<Buffer> => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytes) chunks.push(chunk);
+  return Buffer.concat(chunks);
+};
+
+export async function* inChunks(bytes: Uint8Array, size = 65_536): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
