@@ -1,0 +1,131 @@
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { conflict, isDiskFull } from '#kernel/errors';
+import { makeFolders, notAFile, orMissing, realFolders, syncFolder, walk } from './disk-folders.ts';
+import { diskIsFull, requireRoom, type Floor } from './disk-room.ts';
+import { MAX_SMALL_BYTES, type Place, type StoredObject, type WriteOptions } from './place.ts';
+import type { Bytes } from './port.ts';
+import { abortable, gathered } from './streams.ts';
+
+export interface DiskOptions {
+  /** Made (0700) when missing. Holds `project/datastore/file`. */
+  dir: string;
+  /** No backup begins or goes on below this much free space; the larger of the two counts. */
+  floor: Floor;
+}
+
+const PART = '.part';
+const MIB = 1024 * 1024;
+const WRITE_BYTES = MIB;
+/** How much is written between two looks at the free space. */
+const LOOK_BYTES = 64 * MIB;
+const READ_BYTES = 256 * 1024;
+/** Never through a link, and never stuck at a pipe. */
+const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/** Files in a folder of the server: written to `<file>.part`, synced, then renamed. Links in it are never followed. */
+export const createDiskPlace = ({ dir, floor }: DiskOptions): Place => {
+  /** Parts that this process is writing. */
+  const writing = new Set<string>();
+
+  const write = async (path: string, bytes: Bytes, options: WriteOptions): Promise<void> => {
+    const file = join(dir, path);
+    const part = file + PART;
+    await makeFolders(dir, path);
+    await requireRoom(dir, floor, options.estimate ?? 0);
+    writing.add(part);
+    try {
+      await rm(part, { force: true });
+      await writePart(part, bytes, { dir, floor, signal: options.signal });
+      await rename(part, file);
+      await syncFolder(join(file, '..'));
+    } catch (thrown) {
+      await rm(part, { force: true });
+      throw isDiskFull(thrown) ? await diskIsFull(dir, thrown) : thrown;
+    } finally {
+      writing.delete(part);
+    }
+  };
+
+  const openFile = async (path: string): Promise<FileHandle | undefined> => {
+    if (!(await realFolders(dir, path))) return undefined;
+    const handle = await orMissing(open(join(dir, path), READ_FLAGS), path);
+    if (handle === undefined) return undefined;
+    if ((await handle.stat()).isFile()) return handle;
+    await handle.close();
+    throw notAFile(path);
+  };
+
+  const list = async (folder: string): Promise<StoredObject[]> =>
+    (await walk(dir, folder)).filter((each) => !each.path.endsWith(PART));
+
+  return {
+    kind: 'disk',
+    write,
+    size: async (path) =>
+      (await realFolders(dir, path)) ? (await orMissing(lstat(join(dir, path)), path))?.size : undefined,
+    read: async function* (path, signal) {
+      const handle = await openFile(path);
+      if (handle === undefined) throw missing(path);
+      try {
+        for (;;) {
+          signal.throwIfAborted();
+          const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES);
+          if (bytesRead === 0) return;
+          yield buffer.subarray(0, bytesRead);
+        }
+      } finally {
+        await handle.close();
+      }
+    },
+    readSmall: async (path) => {
+      const handle = await openFile(path);
+      if (handle === undefined) return undefined;
+      try {
+        if ((await handle.stat()).size > MAX_SMALL_BYTES) throw conflict(`${path} is too large`, 'look at the file');
+        return await handle.readFile();
+      } finally {
+        await handle.close();
+      }
+    },
+    list,
+    remove: async (path) => {
+      if (!(await realFolders(dir, path))) return;
+      await rm(join(dir, path), { force: true });
+      await syncFolder(join(dir, path, '..'));
+    },
+    removeUnfinished: async () => {
+      const parts = (await walk(dir, ''))
+        .map((each) => join(dir, each.path))
+        .filter((file) => file.endsWith(PART) && !writing.has(file));
+      for (const part of parts) await rm(part, { force: true });
+      return parts.length;
+    },
+  };
+};
+
+interface PartOptions extends DiskOptions {
+  signal: AbortSignal;
+}
+
+const writePart = async (part: string, bytes: Bytes, { dir, floor, signal }: PartOptions): Promise<void> => {
+  const handle = await open(part, 'wx', 0o600);
+  try {
+    let unseen = 0;
+    for await (const chunk of gathered(abortable(bytes, signal), WRITE_BYTES)) {
+      let offset = 0;
+      while (offset < chunk.byteLength) offset += (await handle.write(chunk, offset)).bytesWritten;
+      unseen += chunk.byteLength;
+      if (unseen < LOOK_BYTES) continue;
+      await requireRoom(dir, floor, 0);
+      unseen = 0;
+    }
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+const missing = (path: string): Error =>
+  conflict(`${path} is missing from the backup folder`, 'put it back, or use another backup');

@@ -1,0 +1,94 @@
+import type { Bytes } from './port.ts';
+
+/** Encrypting this much takes about 2 ms; then others have their turn. */
+const SLICE_BYTES = 256 * 1024;
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** In pieces that do not keep the event loop busy for long, with a turn for others between them. */
+async function* inTurns(bytes: Bytes): Bytes {
+  for await (const chunk of bytes) {
+    for (let at = 0; at < chunk.byteLength; at += SLICE_BYTES) {
+      yield chunk.subarray(at, at + SLICE_BYTES);
+      await turn();
+    }
+  }
+}
+
+/** A stream that reads only when it is read. Giving it up gives up the source. */
+export const toStream = (bytes: Bytes): ReadableStream<Uint8Array> => {
+  const source = inTurns(bytes)[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const next = await source.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(next.value);
+      },
+      cancel: async () => {
+        await source.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+};
+
+export async function* fromStream(stream: ReadableStream<Uint8Array>): Bytes {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const next = await reader.read();
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    // Of a stream that has failed this only repeats the failure.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+/** Gathers small chunks, so that each write is worth its call. */
+export async function* gathered(bytes: Bytes, atLeast: number): Bytes {
+  let held: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bytes) {
+    held.push(chunk);
+    size += chunk.byteLength;
+    if (size < atLeast) continue;
+    yield Buffer.concat(held, size);
+    held = [];
+    size = 0;
+  }
+  if (size > 0) yield Buffer.concat(held, size);
+}
+
+/** Passes bytes on, and tells `see` of each chunk first. */
+export async function* watched(bytes: Bytes, see: (chunk: Uint8Array) => void): Bytes {
+  for await (const chunk of bytes) {
+    see(chunk);
+    yield chunk;
+  }
+}
+
+/** Ends with the signal's reason as soon as it is aborted, also while the source keeps silent. */
+export async function* abortable(bytes: Bytes, signal: AbortSignal): Bytes {
+  signal.throwIfAborted();
+  const source = bytes[Symbol.asyncIterator]();
+  const aborted = Promise.withResolvers<never>();
+  aborted.promise.catch(() => undefined);
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    for (;;) {
+      const next = await Promise.race([source.next(), aborted.promise]);
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    signal.removeEventListener('abort', abort);
+    // A source that waits for its next chunk returns only after it, and nobody waits for that once aborted.
+    const returned = source.return?.();
+    if (signal.aborted) returned?.catch(() => undefined);
+    else await returned;
+  }
+}
