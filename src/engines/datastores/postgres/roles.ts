@@ -36,6 +36,8 @@ export const roleStatements = (wanted: WantedRoles, found: FoundRoles): string[]
   ];
   return [
     define(APP_ROLE, `NOLOGIN NOBYPASSRLS ${PLAIN} PASSWORD NULL`),
+    // It acts for the roles that log in, but is no member of them: this lets it see and cancel what they run.
+    `GRANT pg_read_all_stats, pg_signal_backend TO ${APP_ROLE}`,
     define(READER, `BYPASSRLS ${login(wanted.reader)}`),
     `GRANT pg_read_all_data TO ${READER}`,
     `ALTER ROLE ${READER} SET default_transaction_read_only = on`,

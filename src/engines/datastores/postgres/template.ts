@@ -10,7 +10,7 @@ import { imageOf, PGDATA, type Server } from './server.ts';
 import { initdbArguments, removeMakers, withNewCluster, withSettledCluster } from './template-maker.ts';
 
 /** Changes whenever what a template holds does, so that older ones are made anew. */
-const RECIPE = 1;
+const RECIPE = 2;
 const PASSWORD_BYTES = 24;
 
 /**
@@ -58,6 +58,12 @@ export const createTemplates = ({ runtime, dir, kind, settle }: TemplatesDeps): 
     );
   };
 
+  const ensure = async (server: Server, { prefix, file }: { prefix: string; file: string }): Promise<void> => {
+    if ((await readdir(dir)).includes(file)) return;
+    await make(server, join(dir, file));
+    await removeOthers(dir, prefix, file);
+  };
+
   return {
     password,
     of: async (server) => {
@@ -67,12 +73,9 @@ export const createTemplates = ({ runtime, dir, kind, settle }: TemplatesDeps): 
       // The second of two that need the same one waits for the first, and makes it itself should that one fail.
       for (let first = making.get(file); first !== undefined; first = making.get(file))
         await first.catch(() => undefined);
-      if (!(await readdir(dir)).includes(file)) {
-        const work = make(server, join(dir, file)).finally(() => making.delete(file));
-        making.set(file, work);
-        await work;
-        await removeOthers(dir, prefix, file);
-      }
+      const work = ensure(server, { prefix, file }).finally(() => making.delete(file));
+      making.set(file, work);
+      await work;
       return join(dir, file);
     },
   };
