@@ -44,6 +44,9 @@ export const imageContract = (bench: Bench): void => {
       expect(found?.id).toMatch(/^sha256:[0-9a-f]{64}$/);
       expect(await bench.runtime.ensureImage(bench.harness.image)).toEqual(found ?? expect.unreachable());
     });
+    test('of no registry cannot be pulled', async () => {
+      expect(await kindOf(bench.runtime.pullImage('berth-test/none:1'))).not.toBe('no error');
+    });
     test('that are not there are undefined', async () => {
       expect(await bench.runtime.inspectImage('berth-test/none:1')).toBeUndefined();
     });

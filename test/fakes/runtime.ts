@@ -226,7 +226,7 @@ const networkView = (engine: FakeEngine, installation: Labels, enter: Access['en
   },
 });
 
-type ImageView = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'tagImage' | 'imageNames' | 'removeImage'>;
+type ImageView = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'pullImage' | 'tagImage' | 'imageNames' | 'removeImage'>;
 
 const imageView = (engine: FakeEngine, enter: Access['enter']): ImageView => ({
   inspectImage: async (ref) => {
@@ -237,6 +237,11 @@ const imageView = (engine: FakeEngine, enter: Access['enter']): ImageView => ({
     enter('ensureImage');
     const found = engine.images.get(ref);
     if (found !== undefined) return found;
+    if (!engine.options.pullable.includes(ref)) throw notFound(`image ${ref} cannot be pulled`, 'check its name');
+    return engine.addImage(ref);
+  },
+  pullImage: async (ref) => {
+    enter('pullImage');
     if (!engine.options.pullable.includes(ref)) throw notFound(`image ${ref} cannot be pulled`, 'check its name');
     return engine.addImage(ref);
   },

@@ -6,7 +6,7 @@ import type { ImageInfo, Runtime } from './port.ts';
 
 const PULL_DEADLINE_MS = 600_000;
 
-type ImageCalls = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'tagImage' | 'imageNames' | 'removeImage'>;
+type ImageCalls = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'pullImage' | 'tagImage' | 'imageNames' | 'removeImage'>;
 
 export const imageCalls = ({ call }: Connection): ImageCalls => {
   const inspect = (ref: string, signal?: AbortSignal): Promise<ImageInfo | undefined> =>
@@ -25,28 +25,29 @@ export const imageCalls = ({ call }: Connection): ImageCalls => {
       { signal },
     );
 
+  const pull = async (ref: string, signal?: AbortSignal): Promise<ImageInfo> => {
+    await call(
+      `pull image ${ref}`,
+      async (docker, abortSignal) => {
+        const { repo, tag } = splitRef(ref);
+        try {
+          await drain(await docker.createImage({ fromImage: repo, tag: tag ?? 'latest', abortSignal }), ref);
+        } catch (error) {
+          if (statusOf(error) === 404) throw imageMissing(ref, error);
+          throw error;
+        }
+      },
+      { deadlineMs: PULL_DEADLINE_MS, signal },
+    );
+    const pulled = await inspect(ref, signal);
+    if (pulled === undefined) throw conflict(`image ${ref} vanished right after its pull`, 'retry', true);
+    return pulled;
+  };
+
   return {
     inspectImage: (ref) => inspect(ref),
-    ensureImage: async (ref, signal) => {
-      const present = await inspect(ref, signal);
-      if (present !== undefined) return present;
-      await call(
-        `pull image ${ref}`,
-        async (docker, abortSignal) => {
-          const { repo, tag } = splitRef(ref);
-          try {
-            await drain(await docker.createImage({ fromImage: repo, tag: tag ?? 'latest', abortSignal }), ref);
-          } catch (error) {
-            if (statusOf(error) === 404) throw imageMissing(ref, error);
-            throw error;
-          }
-        },
-        { deadlineMs: PULL_DEADLINE_MS, signal },
-      );
-      const pulled = await inspect(ref, signal);
-      if (pulled === undefined) throw conflict(`image ${ref} vanished right after its pull`, 'retry', true);
-      return pulled;
-    },
+    ensureImage: async (ref, signal) => (await inspect(ref, signal)) ?? (await pull(ref, signal)),
+    pullImage: pull,
     tagImage: (ref, target) =>
       call(`tag image ${ref} as ${target}`, async (docker, abortSignal) => {
         const { repo, tag } = splitRef(target);

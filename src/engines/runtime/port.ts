@@ -64,6 +64,8 @@ export interface Runtime {
   inspectImage(ref: string): Promise<ImageInfo | undefined>;
   /** Makes `ref` present locally: at once when it is, else pulled. */
   ensureImage(ref: string, signal?: AbortSignal): Promise<ImageInfo>;
+  /** Pulls `ref` even when it is there, because its name may stand for a newer image by now. */
+  pullImage(ref: string, signal?: AbortSignal): Promise<ImageInfo>;
   tagImage(ref: string, target: string): Promise<void>;
   /** Local names (`repository:tag`) that begin with `prefix`. */
   imageNames(prefix: string): Promise<string[]>;
