@@ -40,7 +40,7 @@ export const createTemplates = ({ runtime, dir, kind, settle }: TemplatesDeps): 
   const making = new Map<string, Promise<void>>();
   let known: Promise<string> | undefined;
   const password = async (): Promise<string> => {
-    known ??= installationPassword(dir);
+    known ??= installationPassword(dir, `${kind}-password`);
     try {
       return await known;
     } catch (thrown) {
@@ -82,10 +82,10 @@ export const createTemplates = ({ runtime, dir, kind, settle }: TemplatesDeps): 
 };
 
 /** Kept in a file that is made once. A template that was made with another password has another name. */
-const installationPassword = async (dir: string): Promise<string> => {
+const installationPassword = async (dir: string, name: string): Promise<string> => {
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  const file = join(dir, 'password');
-  if ((await readdir(dir)).includes('password')) return await readFile(file, 'utf8');
+  const file = join(dir, name);
+  if ((await readdir(dir)).includes(name)) return await readFile(file, 'utf8');
   const made = randomBytes(PASSWORD_BYTES).toString('base64url');
   await writeDurably(file, (handle) => handle.writeFile(made));
   return made;
