@@ -226,7 +226,6 @@ const LENGTH_32 = 0x80;
 const LENGTH_64 = 0x81;
 
 const unreadable = (why: string): BerthError =>
-  new BerthError('INTERNAL_ERROR', `the dump of the datastore can't be understood: ${why}`, {
-    hint: 'back it up again; if it persists, report it with the version of the datastore',
-    retryable: true,
+  new BerthError('INTERNAL_ERROR', `the dump can't be understood: ${why}`, {
+    hint: 'the file is damaged: use another backup, and back the datastore up again; if it persists, report it',
   });

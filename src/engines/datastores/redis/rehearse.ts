@@ -1,5 +1,6 @@
 import { BerthError } from '#kernel/errors';
-import type { Bytes, DatastoreInstance, DumpReport, Jobs } from '../port.ts';
+import type { Bytes, DatastoreInstance, DumpReport, JobEnd, Jobs } from '../port.ts';
+import { RdbCounter } from './rdb.ts';
 import { imageOf } from './units.ts';
 
 /**
@@ -30,54 +31,65 @@ export const rehearse = async (
   jobs: Jobs,
   { instance, bytes, signal }: { instance: DatastoreInstance; bytes: Bytes; signal: AbortSignal },
 ): Promise<DumpReport> => {
-  const loaded = new AbortController();
+  const served = new AbortController();
+  const counter = new RdbCounter();
   let log = '';
-  const stdout = (chunk: Uint8Array): void => {
-    log = (log + Buffer.from(chunk).toString('latin1')).slice(-MAX_LOG);
-    // It would go on serving: there is nothing more to learn from it.
-    if (log.includes(READY)) loaded.abort();
+  let isRead = false;
+  // It would go on serving: there is nothing more to learn from it. But whoever sends the file may still find fault with it.
+  const endWhenLoaded = (): void => {
+    if (isRead && log.includes(READY)) served.abort();
+  };
+  const counted = async function* (): Bytes {
+    for await (const chunk of bytes) {
+      if (counter.push(chunk) < chunk.length) throw notLoadable('something follows the file');
+      yield chunk;
+    }
+    isRead = true;
+    endWhenLoaded();
   };
   try {
-    const { exitCode, oomKilled, stderr } = await jobs.run({
+    const end = await jobs.run({
       instance,
       purpose: 'rehearse',
       image: imageOf(instance.version),
       argv: ARGV,
       env: {},
       memoryMb: instance.memoryMb,
-      stdin: bytes,
-      stdout,
-      signal: AbortSignal.any([signal, loaded.signal]),
+      stdin: counted(),
+      stdout: (chunk) => {
+        log = (log + Buffer.from(chunk).toString('latin1')).slice(-MAX_LOG);
+        endWhenLoaded();
+      },
+      signal: AbortSignal.any([signal, served.signal]),
     });
-    if (!loaded.signal.aborted) throw notLoadable({ exitCode, oomKilled, said: `${log}\n${stderr}` });
+    throw endedEarly(end, log);
   } catch (error) {
-    if (!loaded.signal.aborted || signal.aborted) throw error;
+    if (!served.signal.aborted || signal.aborted) throw error;
   }
-  return reportOf(log);
+  return reportOf(log, counter.keys);
 };
 
-const reportOf = (log: string): DumpReport => {
-  const counts = LOADED.exec(log);
-  if (counts === null) throw notLoadable({ exitCode: 0, oomKilled: false, said: log });
-  const keys = Number(counts[1]) + Number(counts[2]);
+const reportOf = (log: string, inFile: number): DumpReport => {
+  const [, loaded, expired] = LOADED.exec(log) ?? [];
+  const keys = Number(loaded) + Number(expired);
+  if (keys !== inFile) throw notLoadable(`the server loaded ${keys} keys of ${inFile}`, log);
   return { server: VERSION.exec(log)?.[1] ?? 'unknown', rows: keys, objects: { keys } };
 };
 
-const notLoadable = ({
-  exitCode,
-  oomKilled,
-  said,
-}: {
-  exitCode: number;
-  oomKilled: boolean;
-  said: string;
-}): BerthError => {
-  const lines = said.split('\n').filter((line) => line.includes(' # '));
-  const why = oomKilled ? 'it needs more memory than the datastore has' : `the server ended with code ${exitCode}`;
-  return new BerthError('INTERNAL_ERROR', `the backup can't be loaded: ${why}`, {
-    hint: oomKilled
-      ? 'raise the memory of the datastore, then back it up again'
-      : 'the file is damaged: use another backup, and back the datastore up again now',
-    logTail: lines.slice(-10).join('\n'),
+const endedEarly = ({ exitCode, oomKilled, stderr }: JobEnd, log: string): BerthError =>
+  oomKilled
+    ? new BerthError('INTERNAL_ERROR', 'the backup could not be loaded: it needs more memory than the datastore has', {
+        hint: 'raise the memory of the datastore, then back it up again',
+      })
+    : notLoadable(`the server ended with code ${exitCode}`, `${log}\n${stderr}`);
+
+const notLoadable = (why: string, log = ''): BerthError =>
+  new BerthError('INTERNAL_ERROR', `the backup can't be loaded: ${why}`, {
+    hint: 'the file is damaged: use another backup, and back the datastore up again now',
+    // Warnings and worse.
+    logTail: log
+      .split('\n')
+      .filter((line) => line.includes(' # '))
+      .slice(-10)
+      .join('\n'),
   });
-};
