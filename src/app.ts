@@ -12,6 +12,14 @@ import type { Streams } from '#http/streams';
 import type { Clock } from '#kernel/clock';
 import type { NewId } from '#kernel/ids';
 import type { Log } from '#kernel/log';
+import {
+  backupsRoutes,
+  datastoresRoutes,
+  type Backups,
+  type Datastores,
+  type Queries,
+  type Tunnels,
+} from '#modules/datastores';
 import { envRoutes, type Env } from '#modules/env';
 import { eventsRoutes, type Events } from '#modules/events';
 import { logsRoutes, type ServiceLogs } from '#modules/logs';
@@ -37,6 +45,10 @@ export interface AppDeps {
   services: Services;
   releases: Releases;
   operations: Operations;
+  datastores: Datastores;
+  backups: Backups;
+  queries: Queries;
+  tunnels: Tunnels;
   env: Env;
   events: Events;
   logs: ServiceLogs;
@@ -65,6 +77,8 @@ export const createApp = (deps: AppDeps) => {
     .use(servicesRoutes(deps))
     .use(releasesRoutes(deps))
     .use(operationsRoutes(deps))
+    .use(datastoresRoutes(deps))
+    .use(backupsRoutes(deps))
     .use(envRoutes(deps))
     .use(eventsRoutes(deps))
     .use(logsRoutes(deps))

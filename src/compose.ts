@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createCreateDeploy, createDeployEngine, startMaintenance, type Maintenance } from '#deploy/index';
+import { createDatastoreOperations, createUpkeep, recoverDatastores } from '#datastores/index';
 import { createHttpMetrics, measured } from '#http/metrics';
 import { createServer, parseListen, type Peer } from '#http/server';
 import type { Config } from '#kernel/config';
+import { systemCtx } from '#kernel/ctx';
 import { createRunner, type Runner } from '#modules/operations';
 import { createSystem } from '#modules/system';
 import { VERSION } from '#cli/version';
@@ -33,10 +35,15 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   const { clock, log, newId, db } = base;
   const engines = await createEngines(base);
   let runner: Runner | undefined;
-  const { api, stores, journal, deployDeps } = createModules(base, engines, () => runner);
+  const modules = createModules(base, engines, () => runner);
+  const { api, stores, journal, deployDeps, datastoreDeps } = modules;
 
   const slots = buildSlots(config);
-  const deploy = createDeployEngine(deployDeps, slots);
+  const deploy = createDeployEngine(deployDeps, {
+    slots,
+    places: modules.places,
+    datastores: createDatastoreOperations(datastoreDeps),
+  });
   const ends = { execute: deploy.execute, onFinished: deploy.aftermath };
   runner = createRunner({ store: stores.operations, journal, clock, log, ...ends });
   const createDeploy = createCreateDeploy({ ...deployDeps, newId, queue: api.operations });
@@ -62,10 +69,19 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   if (firstToken !== undefined && config.tokenFile !== '')
     writeFileSync(config.tokenFile, `${firstToken}\n`, { mode: 0o600 });
 
+  const upkeep = createUpkeep({
+    ...datastoreDeps,
+    verbs: api.backups,
+    queue: api.operations,
+    systemCtx: () => systemCtx(newId('req')),
+  });
+  const ending = new AbortController();
+  let upkeepDone = Promise.resolve();
   let maintenance: Maintenance | undefined;
   const platform = startPlatform({
     engines,
     deploy,
+    recoverDatastores: () => recoverDatastores(datastoreDeps),
     controlPlane: { hosts: [config.baseDomain], address: config.listen },
     clock,
     log,
@@ -74,6 +90,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     onEngineBack: () => maintenance?.hurry(),
     onReady: () => {
       runner.resume();
+      upkeepDone = upkeep.run(ending.signal);
       const { recovery, collector, caches } = deploy;
       const parts = { recovery, collector, caches, ensurePlatform: platform.ensure };
       maintenance = startMaintenance({ ...deployDeps, newId, queue: api.operations, ...parts });
@@ -85,7 +102,9 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     ...(firstToken === undefined ? {} : { firstToken }),
     stop: async () => {
       await listener.stop();
+      ending.abort();
       await maintenance?.stop();
+      await upkeepDone;
       await platform.stop();
       await runner.stop();
       await api.logs.stop();

@@ -3,8 +3,11 @@ import type { FlagSpec } from './command.ts';
 
 type Help = [value: string, summary: string];
 
+/** Settings that are secret: others on the machine can read the flags of a process. They are in berth.toml or the environment. */
+const SECRET = ['backupS3SecretKey'] as const satisfies readonly (keyof Config)[];
+
 /** What each setting is, in the order of help. A setting without a line here does not compile. */
-const HELP: Record<keyof Config, Help> = {
+const HELP: Record<Exclude<keyof Config, (typeof SECRET)[number]>, Help> = {
   dataDir: ['DIR', 'where all state lives'],
   listen: ['HOST:PORT', 'address of the control API'],
   baseDomain: ['DOMAIN', 'apps answer at <service>--<project>.DOMAIN'],
@@ -40,11 +43,19 @@ const HELP: Record<keyof Config, Help> = {
   rateLimitPerMinute: ['N', 'requests of one token in a minute; 0 is no limit'],
   minFreeBytes: ['BYTES', 'no new build below this much free disk'],
   minFreePercent: ['PERCENT', 'no new build below this share of free disk'],
+  backupHour: ['HOUR', 'hour of the day (UTC) from which nightly backups begin'],
+  backupDays: ['DAYS', 'days that backups are kept'],
+  backupKeyFile: ['FILE', 'age identity that backups are encrypted for; made when it is missing'],
+  backupS3Endpoint: ['URL', 'S3-compatible service that verified backups are copied to'],
+  backupS3Region: ['REGION', 'region of the bucket'],
+  backupS3Bucket: ['NAME', 'bucket for backups'],
+  backupS3AccessKey: ['ID', 'access key of the bucket; its secret is BERTH_BACKUP_S3_SECRET_KEY'],
+  backupS3Prefix: ['PREFIX', 'what the names of objects begin with'],
   tokenFile: ['FILE', 'also write the first admin token to this file (mode 0600)'],
   logLevel: ['LEVEL', 'debug, info, warn or error'],
 };
 
-const KEYS = Object.keys(HELP) as (keyof Config)[];
+const KEYS = Object.keys(HELP) as (keyof typeof HELP)[];
 
 /** The flags of `berth server`, made of the settings themselves. */
 export const CONFIG_FLAGS: Readonly<Record<string, FlagSpec>> = Object.fromEntries(

@@ -71,7 +71,7 @@ const createPhases = (out: Out): ((event: StreamEvent<OperationStreamData>, logs
 };
 
 const mark = (phase: string, { noteStyle: style }: Out): string => {
-  if (phase === 'healthy') return style.green('✔');
+  if (phase === 'healthy' || phase === 'ready') return style.green('✔');
   return phase === 'failed' || phase === 'rolled_back' ? style.red('✘') : style.cyan('●');
 };
 

@@ -1,6 +1,8 @@
 import { chownSync, mkdirSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
+import { loadOrCreateIdentity, openBackups } from '#engines/backups/index';
+import type { Backups } from '#engines/backups/port';
 import { createBuildkitBuilder } from '#engines/builder/buildkit';
 import type { ImageBuilder } from '#engines/builder/port';
 import { createIptablesFirewall } from '#engines/firewall/iptables';
@@ -27,6 +29,8 @@ export interface Engines {
   registry: DockerRegistry;
   proxy: Proxy;
   firewall: Firewall | null;
+  /** Where backups are kept. */
+  storage: Backups;
 }
 
 const MIB = 1024 ** 2;
@@ -118,8 +122,31 @@ export const createEngines = async (base: Base): Promise<Engines> => {
           log,
         })
       : null,
+    storage: await openBackupStorage(base),
   };
 };
+
+const openBackupStorage = async ({ config, clock }: Base): Promise<Backups> =>
+  openBackups({
+    disk: {
+      dir: join(config.dataDir, 'backups'),
+      floor: { bytes: config.minFreeBytes, percent: config.minFreePercent },
+    },
+    keys: config.backupKeyFile === '' ? undefined : await loadOrCreateIdentity(config.backupKeyFile),
+    s3:
+      config.backupS3Endpoint === ''
+        ? undefined
+        : {
+            endpoint: config.backupS3Endpoint,
+            region: config.backupS3Region,
+            bucket: config.backupS3Bucket,
+            accessKeyId: config.backupS3AccessKey,
+            secretAccessKey: config.backupS3SecretKey,
+            prefix: config.backupS3Prefix,
+            clock,
+          },
+    clock,
+  });
 
 /** Allots the registry's network once; it stays the same from then on. */
 const allotRegistrySubnet = (meta: Meta, config: Config, hostRoutes: string[]): { subnet: string; gateway: string } => {

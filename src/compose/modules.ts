@@ -1,9 +1,11 @@
 import type { Database } from 'bun:sqlite';
 import type { DeployDeps } from '#deploy/index';
+import { firstAddress, requireDisk } from '#deploy/index';
 import { readHostRoutes } from '#engines/runtime/host-routes';
 import { allocateSubnet } from '#engines/runtime/subnets';
 import { createStreams } from '#http/streams';
-import { createEnv, openVault } from '#modules/env';
+import { createDatastoreModule } from '#modules/datastores';
+import { createEnv, openVault, type Env } from '#modules/env';
 import { createEvents } from '#modules/events';
 import { createServiceLogs } from '#modules/logs';
 import { createJournal, createOperations, createOperationStore, type Runner } from '#modules/operations';
@@ -12,6 +14,7 @@ import { createReleases, createReleaseStore } from '#modules/releases';
 import { createLiveness, createReadReplicas, createServices, createServiceStore } from '#modules/services';
 import { createTokens } from '#modules/tokens';
 import type { Base } from './base.ts';
+import { createDatastoreEngines, createDatastorePlaces, datastoreFiles } from './datastores.ts';
 import type { Engines } from './engines.ts';
 
 /** Ties the modules together. `runner` is looked up when an operation is queued: it is made of them in its turn. */
@@ -38,9 +41,35 @@ export const createModules = (base: Base, engines: Engines, runner: () => Runner
   const operations = createOperations({ store: stores.operations, journal, clock, newId, config, wake });
   const requireExists = (project: string): void => void stores.projects.require(project);
   const requireActive = (project: string): void => void stores.projects.requireActive(project);
-  const vault = openVault({ dataDir: config.dataDir, hasValues: () => hasEnv(db), log });
+  const vault = openVault({ dataDir: config.dataDir, hasValues: () => hasSecrets(db), log });
   const guards = { requireActive, requireExists };
-  const env = createEnv({ db, clock, vault, events, operations, services: stores.services, ...guards });
+
+  const datastorePlaces = createDatastorePlaces({ ...base, ...engines, ...stores, vault });
+  const kinds = createDatastoreEngines({ ...base, ...engines, ...stores, ...datastorePlaces });
+  const datastores = createDatastoreModule({
+    ...base,
+    ...guards,
+    store: datastorePlaces.store,
+    engines: kinds.engines,
+    files: datastoreFiles({ ...base, ...engines, store: datastorePlaces.store, backups: () => datastores.backupStore }),
+    operations,
+    events,
+    env: () => env,
+    projectOf: (project) => stores.projects.require(project),
+    gatewayOf: firstAddress,
+    labelsOf: kinds.labelsOf,
+    requireDisk: requireDisk({ ...base, ...engines }),
+  });
+  const env: Env = createEnv({
+    db,
+    clock,
+    vault,
+    events,
+    operations,
+    services: stores.services,
+    injection: datastores.injection,
+    ...guards,
+  });
   const logs = createServiceLogs({ runtime: engines.runtime, clock, log, config, maskerFor: env.masker });
   const liveness = createLiveness();
   const services = createServices({
@@ -67,12 +96,23 @@ export const createModules = (base: Base, engines: Engines, runner: () => Runner
     parts: {
       services: services.views,
       releases: releases.recent,
-      envKeys: env.names,
+      datastores: datastores.datastores.views,
+      envKeys: env.keys,
       recentEvents: events.recent,
       version: liveness.version,
     },
   });
   const requireService = (project: string, service: string): void => void services.liveRelease(project, service);
+  const deployDeps = {
+    ...base,
+    ...engines,
+    ...stores,
+    env,
+    events,
+    logs,
+    liveness,
+    datastores: datastorePlaces.presence,
+  } satisfies DeployDeps;
   return {
     stores,
     journal,
@@ -87,11 +127,29 @@ export const createModules = (base: Base, engines: Engines, runner: () => Runner
       env,
       events,
       logs,
+      datastores: datastores.datastores,
+      backups: datastores.backups,
+      queries: datastores.queries,
+      tunnels: datastores.tunnels,
       requireExists,
       requireService,
     },
-    deployDeps: { ...base, ...engines, ...stores, env, events, logs, liveness } satisfies DeployDeps,
+    deployDeps,
+    places: datastorePlaces.places,
+    datastoreDeps: {
+      ...deployDeps,
+      env,
+      newId,
+      store: datastorePlaces.store,
+      backups: datastores.backupStore,
+      engines: kinds.engines,
+      containers: kinds.containers,
+      authority: datastorePlaces.authority,
+      places: datastorePlaces.places,
+      instanceOf: datastores.instanceOf,
+    },
   };
 };
 
-const hasEnv = (db: Database): boolean => db.query('SELECT 1 FROM env LIMIT 1').get() !== null;
+const hasSecrets = (db: Database): boolean =>
+  db.query('SELECT 1 FROM env UNION ALL SELECT 1 FROM datastores LIMIT 1').get() !== null;

@@ -9,6 +9,8 @@ import type { Engines } from './engines.ts';
 export interface PlatformDeps {
   engines: Engines;
   deploy: DeployEngine;
+  /** Brings datastores back in step, after a start. */
+  recoverDatastores: () => Promise<void>;
   controlPlane: ControlPlaneRoute;
   clock: Clock;
   log: Log;
@@ -56,6 +58,7 @@ export const startPlatform = (deps: PlatformDeps): Platform => {
     await ensure();
     await engines.proxy.applyControlPlane(deps.controlPlane);
     await deploy.recovery.atStart();
+    await deps.recoverDatastores();
     problem = undefined;
     deps.onReady();
   };

@@ -11,7 +11,7 @@ export type Admission = (target: { project: string; service: string }) => Promis
 
 export const createAdmission = (deps: DeployDeps): Admission => {
   const { config, services } = deps;
-  let dockerRoot: string | undefined;
+  const checkDisk = requireDisk(deps);
 
   const admit: Admission = async (target) => {
     deps.projects.requireActive(target.project);
@@ -24,28 +24,8 @@ export const createAdmission = (deps: DeployDeps): Admission => {
         true,
       );
     if (existing === undefined) requireRoom(deps, target.project);
-    await requireDisk();
+    await checkDisk();
     return existing ?? newService(target);
-  };
-
-  /** Uploads and the registry live in the data directory, images and build cache in the engine's. */
-  const diskPaths = async (): Promise<string[]> => {
-    try {
-      dockerRoot ??= (await deps.runtime.info()).dockerRootDir;
-    } catch (error) {
-      // The build will say so in its turn; the upload is welcome until then.
-      deps.log.warn('cannot ask the engine where its images live', { reason: messageOf(error) });
-    }
-    return [config.dataDir, ...(dockerRoot === undefined ? [] : [dockerRoot])];
-  };
-
-  const requireDisk = async (): Promise<void> => {
-    for (const path of await diskPaths()) {
-      const disk = await statfs(path);
-      const free = disk.bavail * disk.bsize;
-      const needed = Math.max(config.minFreeBytes, (disk.blocks * disk.bsize * config.minFreePercent) / 100);
-      if (free < needed) throw diskFull(path, free, needed);
-    }
   };
 
   const newService = (target: { project: string; service: string }): ServiceRow => ({
@@ -68,6 +48,31 @@ export const createAdmission = (deps: DeployDeps): Admission => {
   return admit;
 };
 
+/** Fails when a disk that berth writes to is below the floor of free space. */
+export const requireDisk = ({ config, runtime, log }: Pick<DeployDeps, 'config' | 'runtime' | 'log'>) => {
+  let dockerRoot: string | undefined;
+
+  /** Uploads, backups and the registry live in the data directory; images, volumes and build cache in the engine's. */
+  const diskPaths = async (): Promise<string[]> => {
+    try {
+      dockerRoot ??= (await runtime.info()).dockerRootDir;
+    } catch (error) {
+      // What needs the engine will say so in its turn; uploads are welcome until then.
+      log.warn('cannot ask the engine where its images live', { reason: messageOf(error) });
+    }
+    return [config.dataDir, ...(dockerRoot === undefined ? [] : [dockerRoot])];
+  };
+
+  return async (): Promise<void> => {
+    for (const path of await diskPaths()) {
+      const disk = await statfs(path);
+      const free = disk.bavail * disk.bsize;
+      const needed = Math.max(config.minFreeBytes, (disk.blocks * disk.bsize * config.minFreePercent) / 100);
+      if (free < needed) throw diskFull(path, free, needed);
+    }
+  };
+};
+
 /** QUOTA_EXCEEDED when the project may have no further service. */
 export const requireRoom = ({ config, services }: Pick<DeployDeps, 'config' | 'services'>, project: string): void => {
   const count = services.count(project);
@@ -85,9 +90,9 @@ const diskFull = (path: string, free: number, needed: number): BerthError => {
   const mib = (bytes: number): number => Math.round(bytes / 1024 / 1024);
   return new BerthError(
     'QUOTA_EXCEEDED',
-    `${path} has ${mib(free)} MiB free; a build needs at least ${mib(needed)} MiB`,
+    `${path} has ${mib(free)} MiB free; builds and datastores need at least ${mib(needed)} MiB`,
     {
-      hint: 'free disk space on the server (berth doctor shows what uses it), then deploy again',
+      hint: 'free disk space on the server (berth doctor shows what uses it), then try again',
       retryable: true,
       httpStatus: 507,
       retryAfterSeconds: 60,

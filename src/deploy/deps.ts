@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { ImageBuilder } from '#engines/builder/port';
 import type { Proxy } from '#engines/proxy/port';
 import type { Registry } from '#engines/registry/port';
-import type { Runtime } from '#engines/runtime/port';
+import type { Mount, Runtime } from '#engines/runtime/port';
 import type { Clock } from '#kernel/clock';
 import type { Config } from '#kernel/config';
 import type { Log } from '#kernel/log';
@@ -13,6 +13,20 @@ import type { OperationStore } from '#modules/operations';
 import type { ProjectStore } from '#modules/projects';
 import type { ReleaseStore } from '#modules/releases';
 import type { Liveness, ServiceStore } from '#modules/services';
+
+/** What deploys must know of a project's datastores. */
+export interface DatastorePresence {
+  /** Addresses of the project's network that they hold. */
+  addresses(project: string): string[];
+  /** What replicas are given for them besides variables with secrets. */
+  attachments(project: string): Attachments;
+}
+
+export interface Attachments {
+  /** Below whatever the user has set. */
+  env: Record<string, string>;
+  mounts: Mount[];
+}
 
 /** What the deploy pipeline works with. */
 export interface DeployDeps {
@@ -35,4 +49,5 @@ export interface DeployDeps {
   /** Which live replicas run right now. */
   liveness: Liveness;
   logs: Pick<ServiceLogs, 'attach' | 'detach' | 'remove'>;
+  datastores: DatastorePresence;
 }

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { EventKind } from '#modules/events';
-import type { Executor, OperationKind, OperationRow, Outcome } from '#modules/operations';
+import type { Executor, OperationKind, OperationRow, Outcome, Run } from '#modules/operations';
 import type { Adjust } from './adjust.ts';
 import type { Collector } from './collect.ts';
 import type { DeployDeps } from './deps.ts';
@@ -8,8 +8,24 @@ import type { DeployInput } from './builds.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Teardown } from './teardown.ts';
 
+type DatastoreOperationKind = Extract<OperationKind, `datastore.${string}`>;
+
+/** What carries out operations on datastores. */
+export interface DatastoreOperations {
+  executors: Record<DatastoreOperationKind, Executor>;
+  /** Deletes every datastore and backup of a project that is deleted. Idempotent. */
+  removeProject(run: Run): Promise<void>;
+}
+
+interface DispatchParts {
+  pipeline: Pipeline;
+  adjust: Adjust;
+  teardown: Teardown;
+  datastores: DatastoreOperations;
+}
+
 /** Which code carries out which kind of operation. */
-export const createDispatch = (parts: { pipeline: Pipeline; adjust: Adjust; teardown: Teardown }): Executor => {
+export const createDispatch = (parts: DispatchParts): Executor => {
   const executors: Record<OperationKind, Executor> = {
     deploy: parts.pipeline.deploy,
     rollback: parts.adjust.rollback,
@@ -18,6 +34,7 @@ export const createDispatch = (parts: { pipeline: Pipeline; adjust: Adjust; tear
     'env.restart': parts.adjust.restart,
     'service.delete': parts.teardown.service,
     'project.delete': parts.teardown.project,
+    ...parts.datastores.executors,
   };
   return (run) => executors[run.kind](run);
 };
@@ -30,9 +47,20 @@ const SUCCESS_EVENT: Record<OperationKind, EventKind> = {
   'env.restart': 'service.restarted',
   'service.delete': 'service.deleted',
   'project.delete': 'project.deleted',
+  'datastore.create': 'datastore.ready',
+  'datastore.update': 'datastore.updated',
+  'datastore.restart': 'datastore.restarted',
+  'datastore.rotate': 'datastore.rotated',
+  'datastore.backup': 'backup.verified',
+  'datastore.restore': 'datastore.restored',
+  'datastore.undo_restore': 'datastore.restore_undone',
+  'datastore.delete': 'datastore.deleted',
 };
 
 const failureEvent = (row: OperationRow, outcome: Outcome): EventKind => {
+  if (row.kind === 'datastore.create') return 'datastore.failed';
+  if (row.kind === 'datastore.backup') return 'backup.failed';
+  if (row.datastore !== null) return 'datastore.operation_failed';
   if (row.kind !== 'deploy') return 'service.operation_failed';
   if (outcome.phase === 'rolled_back') return 'deploy.rolled_back';
   return row.cancel_requested === 1 ? 'deploy.canceled' : 'deploy.failed';
@@ -53,6 +81,7 @@ export const createAftermath =
       data: {
         operation_id: row.id,
         ...(row.service === null ? {} : { service: row.service }),
+        ...(row.datastore === null ? {} : { datastore: row.datastore }),
         ...outcome.result,
         ...(outcome.error === null ? {} : { code: outcome.error.kind, message: outcome.error.message }),
       },

@@ -12,8 +12,13 @@ export interface Networks {
 
 const ATTEMPTS = 5;
 
-/** The networks of projects. A network is made by the first deploy, and its subnet was allotted when the project was. */
-export const createNetworks = (deps: DeployDeps): Networks => {
+export type NetworksDeps = Pick<
+  DeployDeps,
+  'config' | 'db' | 'instance' | 'log' | 'projects' | 'runtime' | 'services' | 'datastores'
+>;
+
+/** The networks of projects. A network is made by the first container, and its subnet was allotted when the project was. */
+export const createNetworks = (deps: NetworksDeps): Networks => {
   const { config, runtime, projects } = deps;
   const underWay = new Map<string, Promise<ProjectRow>>();
 
@@ -22,6 +27,7 @@ export const createNetworks = (deps: DeployDeps): Networks => {
   /** Another subnet, when somebody else took the allotted one meanwhile; undefined when that is not what is wrong. */
   const reallot = async (project: ProjectRow): Promise<ProjectRow | undefined> => {
     if (deps.services.replicas.ofProject(project.name).length > 0) return undefined;
+    if (deps.datastores.addresses(project.name).length > 0) return undefined;
     const foreign = [...(await readHostRoutes()), ...(await runtime.usedSubnets())];
     const isFree = allocateSubnet(project.subnet, Number(project.subnet.split('/')[1]), foreign) !== undefined;
     if (isFree) return undefined;

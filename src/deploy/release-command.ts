@@ -42,7 +42,8 @@ export const createReleaseCommand = (deps: DeployDeps, addresses: Addresses, net
     service: ServiceRow,
     place: { image: string; network: string; ip: string },
   ): ContainerSpec => {
-    const env = replicaEnv(config, service, deps.env.resolve(service.project));
+    const attachments = deps.datastores.attachments(service.project);
+    const env = replicaEnv(config, service, { ...attachments.env, ...deps.env.resolve(service.project) });
     const spec = replicaSpec({
       ...place,
       config,
@@ -51,6 +52,7 @@ export const createReleaseCommand = (deps: DeployDeps, addresses: Addresses, net
       operationId: run.id,
       slot: SLOT,
       env,
+      mounts: attachments.mounts,
     });
     // It serves nothing: under the service's name others would try to reach it.
     return { ...spec, network: { name: place.network, ip: place.ip, aliases: [] } };

@@ -1,3 +1,4 @@
+import type { Mount } from '#engines/runtime/port';
 import { messageOf } from '#kernel/errors';
 import type { ReplicaRow, ServiceRow } from '#modules/services';
 import type { Addresses } from './addresses.ts';
@@ -13,6 +14,7 @@ export interface StartRequest {
   operationId: string;
   slots: number[];
   env: Record<string, string>;
+  mounts: Mount[];
 }
 
 /** Starts, drains and removes replicas, and keeps their rows in step with Docker. */

@@ -127,13 +127,16 @@ export const createRollout = (deps: DeployDeps, replicas: Replicas): Rollout => 
   return {
     prepare: async (run, request) => {
       if (run.signal.aborted) throw run.signal.reason;
-      const env = replicaEnv(deps.config, request.service, deps.env.resolve(request.service.project));
+      const { project } = request.service;
+      const attachments = deps.datastores.attachments(project);
+      const env = replicaEnv(deps.config, request.service, { ...attachments.env, ...deps.env.resolve(project) });
       const started = await replicas.start({
         service: request.service,
         image: request.image,
         operationId: run.id,
         slots: request.slots,
         env,
+        mounts: attachments.mounts,
       });
       return { request, started };
     },

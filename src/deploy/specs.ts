@@ -2,7 +2,7 @@ import type { Config } from '#kernel/config';
 import { serviceUrl } from '#kernel/config';
 import type { FirewallSpec } from '#engines/firewall/rules';
 import { APP_CAPABILITIES } from '#engines/runtime/container-spec';
-import type { ContainerSpec, Labels, NetworkSpec } from '#engines/runtime/port';
+import type { ContainerSpec, Labels, Mount, NetworkSpec } from '#engines/runtime/port';
 import type { ServiceRow } from '#modules/services';
 
 /** Labels that say which installation, project and service a Docker object belongs to. */
@@ -36,6 +36,7 @@ export interface ReplicaRequest {
   slot: number;
   ip: string;
   env: Record<string, string>;
+  mounts: Mount[];
 }
 
 /** The port that an app must listen on: `PORT` of the project, 8080 unless it sets another number. */
@@ -76,7 +77,7 @@ export const replicaSpec = (request: ReplicaRequest): ContainerSpec => {
     },
     network: { name: request.network, ip: request.ip, aliases: [service.name] },
     loopbackPorts: [],
-    mounts: [],
+    mounts: request.mounts,
     volumes: [],
     memoryBytes: service.memory_mb * 1024 * 1024,
     cpus: service.cpus,

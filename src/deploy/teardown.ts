@@ -1,6 +1,7 @@
 import type { Outcome, Run } from '#modules/operations';
 import type { BuildCaches } from './build-caches.ts';
 import type { DeployDeps } from './deps.ts';
+import type { DatastoreOperations } from './dispatch.ts';
 import type { Replicas } from './replicas.ts';
 
 /** Deletes services and projects with all that belongs to them. Every step is idempotent, so that a restart just goes on. */
@@ -9,7 +10,13 @@ export interface Teardown {
   project(run: Run): Promise<Outcome>;
 }
 
-export const createTeardown = (deps: DeployDeps, replicas: Replicas, caches: BuildCaches): Teardown => {
+export interface TeardownParts {
+  replicas: Replicas;
+  caches: BuildCaches;
+  datastores: Pick<DatastoreOperations, 'removeProject'>;
+}
+
+export const createTeardown = (deps: DeployDeps, { replicas, caches, datastores }: TeardownParts): Teardown => {
   const { services, releases, projects } = deps;
 
   /** All that a service has but its row, and its share of the build cache. */
@@ -47,6 +54,7 @@ export const createTeardown = (deps: DeployDeps, replicas: Replicas, caches: Bui
       run.phase('rolling_out', `deleting project ${run.project}`);
       const names = services.list(run.project).map(({ name }) => name);
       await removeServices(run, run.project, names);
+      await datastores.removeProject(run);
       await deps.runtime.removeNetwork(project.network);
       deps.db
         .transaction(() => {

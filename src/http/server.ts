@@ -1,6 +1,6 @@
-import type { Server } from 'bun';
 import { BerthError, messageOf, toBerthError } from '#kernel/errors';
 import type { Streams } from './streams.ts';
+import { finishTunnel, maybeTunnel, tunnelHandler } from './tunnels.ts';
 
 export type Peer = (request: Request) => string | undefined;
 
@@ -43,7 +43,7 @@ export const createServer = (options: ServerOptions): Listener => {
   };
 };
 
-const listen = ({ hostname, port, fetch }: ServerOptions): Server<undefined> => {
+const listen = ({ hostname, port, fetch }: ServerOptions) => {
   try {
     return Bun.serve({
       hostname,
@@ -51,7 +51,11 @@ const listen = ({ hostname, port, fetch }: ServerOptions): Server<undefined> => 
       idleTimeout: IDLE_SECONDS,
       maxRequestBodySize: UNBOUNDED_BODY,
       development: false,
-      fetch,
+      fetch: (request, server) =>
+        maybeTunnel(request.url)
+          ? Promise.resolve(fetch(request)).then((response) => finishTunnel(server, request, response))
+          : fetch(request),
+      websocket: tunnelHandler,
       error: (thrown) => {
         const error = toBerthError(thrown);
         return Response.json(error.toBody(), { status: error.httpStatus });

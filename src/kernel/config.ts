@@ -65,6 +65,19 @@ export interface Config {
   minFreeBytes: number;
   /** No new build below this share of free disk, in percent. */
   minFreePercent: number;
+  /** Hour of the day, 0 to 23 in UTC, from which nightly backups begin; they are spread over the hour after it. */
+  backupHour: number;
+  /** Days that backups are kept. */
+  backupDays: number;
+  /** File with age identities: backups are encrypted for the first one. Made when it is missing. Empty: not encrypted. */
+  backupKeyFile: string;
+  /** S3-compatible bucket that verified backups are copied to; all empty for none. */
+  backupS3Endpoint: string;
+  backupS3Region: string;
+  backupS3Bucket: string;
+  backupS3AccessKey: string;
+  backupS3SecretKey: string;
+  backupS3Prefix: string;
   /** File that the first admin token is written to (0600), besides being printed once. */
   tokenFile: string;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
@@ -109,6 +122,15 @@ export const DEFAULT_CONFIG: Config = {
   rateLimitPerMinute: 6000,
   minFreeBytes: 2 * GIB,
   minFreePercent: 5,
+  backupHour: 2,
+  backupDays: 7,
+  backupKeyFile: '',
+  backupS3Endpoint: '',
+  backupS3Region: 'us-east-1',
+  backupS3Bucket: '',
+  backupS3AccessKey: '',
+  backupS3SecretKey: '',
+  backupS3Prefix: 'berth/',
   tokenFile: '',
   logLevel: 'info',
 };
@@ -233,7 +255,26 @@ const validate = (config: Config): Config => {
       `default: ${DEFAULT_CONFIG.networkPool}`,
     );
   }
+  requireBackupSettings(config);
   return config;
+};
+
+const requireBackupSettings = (config: Config): void => {
+  if (!Number.isInteger(config.backupHour) || config.backupHour > 23)
+    throw invalidInput(`--backup-hour must be an hour from 0 to 23, not ${config.backupHour}`, 'it is in UTC');
+  if (!Number.isInteger(config.backupDays) || config.backupDays < 1)
+    throw invalidInput(
+      `--backup-days must be 1 or more, not ${config.backupDays}`,
+      `default: ${DEFAULT_CONFIG.backupDays}`,
+    );
+  const bucket = ['backupS3Endpoint', 'backupS3Bucket', 'backupS3AccessKey', 'backupS3SecretKey'] as const;
+  const missing = bucket.filter((key) => config[key] === '');
+  if (missing.length > 0 && missing.length < bucket.length) {
+    throw invalidInput(
+      `backups cannot go to a bucket without ${missing.map(tomlName).join(', ')}`,
+      'set all four, in berth.toml or as BERTH_BACKUP_S3_… variables; or none of them',
+    );
+  }
 };
 
 /** Scheme and port at which the entry point serves, for URLs shown to users. */

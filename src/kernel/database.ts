@@ -3,6 +3,7 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { BerthError } from './errors.ts';
 import initial from './migrations/001-initial.sql' with { type: 'text' };
 import buildCaches from './migrations/002-build-caches.sql' with { type: 'text' };
+import datastores from './migrations/003-datastores.sql' with { type: 'text' };
 
 export interface Migration {
   version: number;
@@ -13,6 +14,7 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: initial },
   { version: 2, sql: buildCaches },
+  { version: 3, sql: datastores },
 ];
 
 /** The first SQLite release without the WAL-reset bug with several connections. */

@@ -7,7 +7,7 @@ export interface Meta {
   ensure(key: MetaKey, make: () => string): string;
 }
 
-export type MetaKey = 'instance' | 'proxy_secret' | 'registry_subnet';
+export type MetaKey = 'instance' | 'proxy_secret' | 'registry_subnet' | 'datastore_ca' | 'datastore_ca_key';
 
 export const createMeta = (db: Database): Meta => {
   const get = (key: MetaKey): string | undefined =>

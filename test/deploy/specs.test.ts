@@ -31,6 +31,7 @@ test('the container of a replica, whole', () => {
     slot: 2,
     ip: '10.208.0.5',
     env: { GREETING: 'hi', PORT: '3000' },
+    mounts: [],
   });
   expect(spec).toEqual({
     name: 'berth-shop-web-2-abcdefghij',

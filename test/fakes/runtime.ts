@@ -226,7 +226,10 @@ const networkView = (engine: FakeEngine, installation: Labels, enter: Access['en
   },
 });
 
-type ImageView = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'pullImage' | 'tagImage' | 'imageNames' | 'removeImage'>;
+type ImageView = Pick<
+  Runtime,
+  'inspectImage' | 'ensureImage' | 'pullImage' | 'tagImage' | 'imageNames' | 'removeImage'
+>;
 
 const imageView = (engine: FakeEngine, enter: Access['enter']): ImageView => ({
   inspectImage: async (ref) => {

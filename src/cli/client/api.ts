@@ -4,6 +4,19 @@ import type { Accepted, Operation } from '#modules/operations';
 import type { Project, ProjectTree } from '#modules/projects';
 import type { Release } from '#modules/releases';
 import type { Service, ServiceDetail, Settings } from '#modules/services';
+import type {
+  Backup,
+  CreateDatastore,
+  CreatedDatastore,
+  Datastore,
+  DatastoreDetail,
+  ForkRequest,
+  QueryInput,
+  QueryReply,
+  RestoreRequest,
+  Tables,
+  UpdateDatastore,
+} from '#modules/datastores';
 import type { EnvEntry, SetEnv } from '#modules/env';
 import type { Token } from '#modules/tokens';
 import { createHttp, type HttpOptions, type RequestOptions } from './http.ts';
@@ -33,6 +46,7 @@ export const createApi = (options: HttpOptions) => {
   const http = createHttp(options);
   const project = (name: string, ...rest: string[]): string => at('projects', name, ...rest);
   const service = (of: string, name: string, ...rest: string[]): string => project(of, 'services', name, ...rest);
+  const datastore = (of: string, name: string, ...rest: string[]): string => project(of, 'datastores', name, ...rest);
   return {
     endpoint: options.endpoint,
     http,
@@ -67,6 +81,36 @@ export const createApi = (options: HttpOptions) => {
       http.json<SetEnv>('PUT', project(of, 'env'), { json: values }),
     listEnv: (of: string, page: Paging) =>
       http.json<List<'env', EnvEntry> & { names: string[] }>('GET', project(of, 'env'), { query: { ...page } }),
+
+    listDatastores: (of: string, page: Paging) =>
+      http.json<List<'datastores', Datastore>>('GET', project(of, 'datastores'), { query: { ...page } }),
+    createDatastore: (of: string, body: CreateDatastore) =>
+      http.json<CreatedDatastore>('POST', project(of, 'datastores'), { json: body }),
+    getDatastore: (of: string, name: string) => http.json<DatastoreDetail>('GET', datastore(of, name)),
+    updateDatastore: (of: string, name: string, body: UpdateDatastore) =>
+      http.json<Datastore & Partial<Accepted>>('PATCH', datastore(of, name), { json: body }),
+    restartDatastore: (of: string, name: string) => http.json<Accepted>('POST', datastore(of, name, 'restart')),
+    rotateDatastore: (of: string, name: string) => http.json<Accepted>('POST', datastore(of, name, 'rotate')),
+    deleteDatastore: (of: string, name: string, finalBackup: boolean) =>
+      http.json<Accepted>('DELETE', datastore(of, name), { query: { confirm: true, final_backup: finalBackup } }),
+    forkDatastore: (of: string, name: string, body: ForkRequest) =>
+      http.json<CreatedDatastore>('POST', datastore(of, name, 'fork'), { json: body }),
+    listTables: (of: string, name: string, query: Paging & { match?: string | undefined }) =>
+      http.json<Tables>('GET', datastore(of, name, 'tables'), { query: { ...query } }),
+    queryDatastore: (of: string, name: string, body: QueryInput) =>
+      http.json<QueryReply>('POST', datastore(of, name, 'query'), { json: body, once: true }),
+    listBackups: (of: string, name: string, page: Paging) =>
+      http.json<List<'backups', Backup>>('GET', datastore(of, name, 'backups'), { query: { ...page } }),
+    createBackup: (of: string, name: string) =>
+      http.json<Accepted & { key: string }>('POST', datastore(of, name, 'backups')),
+    deleteBackup: (of: string, name: string, key: string) =>
+      http.json<Record<string, unknown>>('DELETE', datastore(of, name, 'backups', key), CONFIRM),
+    downloadBackup: (of: string, name: string, key: string) =>
+      http.open('GET', datastore(of, name, 'backups', key, 'download')),
+    restoreBackup: (of: string, name: string, body: RestoreRequest) =>
+      http.json<Accepted>('POST', datastore(of, name, 'restore'), { json: body }),
+    undoRestore: (of: string, name: string) => http.json<Accepted>('POST', datastore(of, name, 'restore', 'undo')),
+    tunnelPath: (of: string, name: string): string => datastore(of, name, 'tunnel'),
 
     listOperations: (
       query: Paging & { project?: string | undefined; service?: string | undefined; status?: string | undefined },

@@ -45,7 +45,8 @@ const LONGEST_WAIT_MS = 30_000;
 export const createHttp = (options: HttpOptions): Http => {
   const open = async (method: Method, path: string, request: RequestOptions = {}): Promise<Response> => {
     const url = urlOf(options.endpoint, path, request.query);
-    const key = method === 'GET' ? undefined : (request.idempotencyKey ?? randomUUID());
+    // What is sent once only needs no key.
+    const key = method === 'GET' || request.once === true ? undefined : (request.idempotencyKey ?? randomUUID());
     for (let attempt = 1; ; attempt += 1) {
       const result = await send(options, url, { method, request, key });
       if (result instanceof Response) return result;

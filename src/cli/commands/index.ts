@@ -23,6 +23,7 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
       scale: async () => (await import('./scale.ts')).scale,
       restart: async () => (await import('./change.ts')).restart,
       env: async () => (await import('./env.ts')).env,
+      db: async () => (await import('./db/index.ts')).db,
       projects: async () => (await import('./projects.ts')).projects,
       services: async () => (await import('./services.ts')).services,
       releases: async () => (await import('./releases.ts')).releases,

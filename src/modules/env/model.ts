@@ -26,7 +26,12 @@ export const SetEnvReply = Type.Object({
 const EnvEntry = Type.Object({ name: Type.String(), updated_at: Timestamp, updated_by: Type.String() });
 
 export const ListEnvReply = Type.Composite([
-  Type.Object({ names: Type.Array(Type.String()) }),
+  Type.Object({
+    names: Type.Array(Type.String()),
+    injected: Type.Array(Type.Object({ name: Type.String(), datastore: Type.String() }), {
+      description: 'what services are given for datastores; a name that is set comes before it',
+    }),
+  }),
   listOf('env', EnvEntry),
 ]);
 

@@ -42,5 +42,5 @@ export const envRoutes = ({ env }: { env: Env }) =>
 const listEnv = (env: Env, ctx: Ctx, { project }: { project: string }, query: typeof ListQuery.static) => {
   const page = pageOf(query);
   const reply = listReply('env', env.listEnv(ctx, project, page), (entry) => entry.name, page);
-  return { names: reply.env.map((entry) => entry.name), ...reply };
+  return { names: reply.env.map((entry) => entry.name), injected: env.injected(project), ...reply };
 };

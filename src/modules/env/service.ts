@@ -20,14 +20,22 @@ export interface Env {
   /** At most `page.limit + 1` in the order of their names. */
   listEnv(ctx: Ctx, project: string, page: Page): EnvEntry[];
   names(project: string): string[];
+  /** All that services are given, those of datastores included. */
+  keys(project: string): string[];
   /** The values in clear, for containers and builds. */
   resolve(project: string): Record<string, string>;
   /** The values to keep out of logs, with those replaced since berth started: a draining replica still knows them. */
   secretValues(project: string): string[];
   /** Masks `secretValues`; compiled once per change. */
   masker(project: string): Masker;
-  /** Call when `moreSecrets` of a project would answer differently. */
-  secretsChanged(project: string): void;
+  /** What services are given for datastores, besides. */
+  injected(project: string): { name: string; datastore: string }[];
+  /** Call when the injection has changed: logs mask the new secrets, and the old ones still. */
+  injectionChanged(project: string): void;
+  /** Services that must restart to see a change of the environment: those that run. */
+  affected(project: string): ServiceRow[];
+  /** Queues the rolling restart of all of them. Call it in the transaction of the change. */
+  restartAffected(ctx: Ctx, project: string): Operation[];
 }
 
 export interface EnvDeps {
@@ -41,8 +49,16 @@ export interface EnvDeps {
   /** NOT_FOUND for a missing project, CONFLICT for one that is being deleted. */
   requireActive: (project: string) => void;
   requireExists: (project: string) => void;
-  /** Further secrets of a project, such as those of its datastores. */
-  moreSecrets?: (project: string) => string[];
+  /** What services are given besides, for the datastores of their project. */
+  injection: EnvInjection;
+}
+
+export interface EnvInjection {
+  /** Values by name; what a user has set under the same name comes before them. */
+  variables(project: string): Record<string, string>;
+  names(project: string): { name: string; datastore: string }[];
+  /** What to keep out of logs. */
+  secrets(project: string): string[];
 }
 
 interface Difference {
@@ -67,6 +83,10 @@ export const createEnv = (deps: EnvDeps): Env => {
     events.emit({ project, kind: 'env.changed', actor: ctx.actor.principal, data: { ...difference } });
   };
 
+  /** Nothing runs in a service without a live release or with no replica: its next start sees the new values anyway. */
+  const affectedBy = (project: string): ServiceRow[] =>
+    deps.services.list(project).filter((row) => row.live_release !== null && row.replicas > 0);
+
   return {
     setEnv: (ctx, project, body) => {
       requireProject(ctx.actor, project);
@@ -77,10 +97,7 @@ export const createEnv = (deps: EnvDeps): Env => {
       requireFits(after);
       const difference = differenceOf(before, changes);
       const changed = difference.set.length + difference.unset.length > 0;
-      // Nothing runs in a service without a live release or with no replica: its next start sees the new values anyway.
-      const affected = changed
-        ? deps.services.list(project).filter((row) => row.live_release !== null && row.replicas > 0)
-        : [];
+      const affected = changed ? affectedBy(project) : [];
       if (ctx.dryRun) return plan(difference, affected);
       const restarts = !changed
         ? []
@@ -101,10 +118,20 @@ export const createEnv = (deps: EnvDeps): Env => {
         .map((row) => ({ name: row.name, updated_at: isoTime(row.updated_at), updated_by: row.updated_by }));
     },
     names: (project) => store.names(project),
-    resolve: (project) => Object.fromEntries(read(deps.vault, store, project)),
+    keys: (project) => {
+      const injected = deps.injection.names(project).map(({ name }) => name);
+      return [...new Set([...store.names(project), ...injected])].sort();
+    },
+    resolve: (project) => ({
+      ...deps.injection.variables(project),
+      ...Object.fromEntries(read(deps.vault, store, project)),
+    }),
     secretValues: (project) => secrets.of(project).values,
     masker: (project) => secrets.of(project).masker,
-    secretsChanged: (project) => secrets.changed(project),
+    injected: (project) => deps.injection.names(project),
+    injectionChanged: (project) => secrets.retire(project, secrets.of(project).values),
+    affected: affectedBy,
+    restartAffected: (ctx, project) => affectedBy(project).map((row) => restart(operations, ctx, row)),
   };
 };
 
@@ -162,7 +189,7 @@ const createSecretCache = (deps: EnvDeps, store: EnvStore) => {
 
   const compile = (project: string) => {
     const own = [...read(deps.vault, store, project).values()];
-    const candidates = [...own, ...(retired.get(project) ?? []), ...(deps.moreSecrets?.(project) ?? [])];
+    const candidates = [...own, ...(retired.get(project) ?? []), ...deps.injection.secrets(project)];
     const values = [...new Set(candidates.filter(worthMasking))];
     const compiled = { values, masker: createMasker(values) };
     cache.set(project, compiled);
@@ -174,9 +201,6 @@ const createSecretCache = (deps: EnvDeps, store: EnvStore) => {
     retire: (project: string, before: Iterable<string>): void => {
       const kept = [...(retired.get(project) ?? []), ...before].filter(worthMasking);
       retired.set(project, new Set(kept.slice(-MAX_RETIRED)));
-      cache.delete(project);
-    },
-    changed: (project: string): void => {
       cache.delete(project);
     },
   };

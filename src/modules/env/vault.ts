@@ -50,8 +50,8 @@ export const createVault = (key: Uint8Array): Vault => ({
       const body = sealed.subarray(IV_BYTES + TAG_BYTES);
       return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
     } catch (error) {
-      throw new BerthError('INTERNAL_ERROR', 'a stored environment value cannot be decrypted', {
-        hint: 'put back the secret.key that belongs to this state, or set the variable again',
+      throw new BerthError('INTERNAL_ERROR', 'a stored secret cannot be decrypted', {
+        hint: 'put back the secret.key that belongs to this state, or set the variable (make the datastore) again',
         cause: error,
       });
     }
@@ -64,7 +64,7 @@ const readKey = ({ dataDir, hasValues, log }: VaultDeps): Uint8Array => {
   if (found === undefined) {
     if (hasValues()) {
       throw conflict(
-        `the key file ${path} is missing, but environment values sealed with it exist`,
+        `the key file ${path} is missing, but secrets sealed with it exist`,
         'put the file back from your backup (berth restore-state brings it); without it the values cannot be read',
       );
     }

@@ -12,6 +12,8 @@ export interface Run {
   project: string;
   /** Empty for operations on a whole project. */
   service: string;
+  /** Empty for operations on services and on whole projects. */
+  datastore: string;
   /** Principal who asked for it. */
   actor: string;
   input: Record<string, unknown>;
@@ -29,7 +31,7 @@ export interface Run {
 
 /** How an operation ended; thrown errors end it as `failed`. */
 export interface Outcome {
-  phase: 'healthy' | 'rolled_back' | 'failed';
+  phase: 'healthy' | 'rolled_back' | 'failed' | 'ready';
   error: BerthError | null;
   result: Record<string, unknown> | null;
 }
@@ -142,6 +144,7 @@ const toRun = ({ store, journal }: ExecutionDeps, row: OperationRow, signal: Abo
   kind: row.kind,
   project: row.project,
   service: row.service ?? '',
+  datastore: row.datastore ?? '',
   actor: row.created_by,
   input: JSON.parse(row.input) as Record<string, unknown>,
   checkpoint: row.checkpoint === null ? null : (JSON.parse(row.checkpoint) as Checkpoint),

@@ -9,6 +9,14 @@ export const OPERATION_KINDS = [
   'env.restart',
   'service.delete',
   'project.delete',
+  'datastore.create',
+  'datastore.update',
+  'datastore.restart',
+  'datastore.rotate',
+  'datastore.backup',
+  'datastore.restore',
+  'datastore.undo_restore',
+  'datastore.delete',
 ] as const;
 
 export type OperationKind = (typeof OPERATION_KINDS)[number];
@@ -16,8 +24,27 @@ export type OperationKind = (typeof OPERATION_KINDS)[number];
 export const OPERATION_STATUSES = ['queued', 'running', 'succeeded', 'failed'] as const;
 export type OperationStatus = (typeof OPERATION_STATUSES)[number];
 
-/** Deploy phases of the contract; other operations use `queued`, `rolling_out` and the finished three. */
-export const PHASES = ['queued', 'building', 'pushing', 'rolling_out', 'healthy', 'rolled_back', 'failed'] as const;
+/**
+ * Deploy phases of the contract; other changes of services use `queued`, `rolling_out` and the finished three. Those of
+ * datastores name what is done, and end `ready` or `failed`.
+ */
+export const PHASES = [
+  'queued',
+  'building',
+  'pushing',
+  'rolling_out',
+  'healthy',
+  'rolled_back',
+  'failed',
+  'provisioning',
+  'dumping',
+  'verifying',
+  'restoring',
+  'swapping',
+  'rotating',
+  'deleting',
+  'ready',
+] as const;
 export type Phase = (typeof PHASES)[number];
 
 export const OperationSchema = Type.Object({
@@ -25,6 +52,7 @@ export const OperationSchema = Type.Object({
   kind: oneOf(OPERATION_KINDS),
   project: Type.String(),
   service: nullable(Type.String()),
+  datastore: nullable(Type.String()),
   status: oneOf(OPERATION_STATUSES),
   phase: oneOf(PHASES),
   created_at: Timestamp,

@@ -20,6 +20,7 @@ const OperationsQuery = Type.Object({
   ...listParams,
   project: Type.Optional(Name),
   service: Type.Optional(Name),
+  datastore: Type.Optional(Name),
   status: Type.Optional(oneOf(OPERATION_STATUSES)),
   kind: Type.Optional(oneOf(OPERATION_KINDS)),
 });
@@ -80,8 +81,8 @@ export const operationsRoutes = ({ operations }: OperationRoutesDeps) =>
 const listOperations = (operations: Operations, ctx: Ctx, query: typeof OperationsQuery.static) => {
   if (query.project !== undefined) requireProject(ctx.actor, query.project);
   const page = pageOf(query);
-  const { project, service, status, kind } = query;
-  const found = operations.list({ projects: ctx.actor.projects, project, service, status, kind }, page);
+  const { project, service, datastore, status, kind } = query;
+  const found = operations.list({ projects: ctx.actor.projects, project, service, datastore, status, kind }, page);
   return listReply('operations', found, (operation) => operation.operation_id, page);
 };
 

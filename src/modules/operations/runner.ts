@@ -1,5 +1,6 @@
 import { BerthError } from '#kernel/errors';
 import { createExecution, STOPPING, type RunnerDeps } from './execution.ts';
+import { holdsBack } from './lanes.ts';
 import type { OperationRow } from './store.ts';
 
 export interface Runner {
@@ -13,7 +14,7 @@ export interface Runner {
 }
 
 /**
- * Runs operations. Those of one service go one after the other, in order of their ids; one on a whole project waits for all
+ * Runs operations. Those of one service or datastore go one after the other, in order of their ids; one on a whole project waits for all
  * of the project's, and holds back those behind it.
  */
 export const createRunner = (deps: RunnerDeps): Runner => {
@@ -70,10 +71,6 @@ export const createRunner = (deps: RunnerDeps): Runner => {
 };
 
 const WAITING = 'waiting until the server has its engine, proxy and registry: GET /v1/health says what is missing';
-
-const holdsBack = (earlier: OperationRow, row: OperationRow): boolean =>
-  earlier.project === row.project &&
-  (earlier.service === null || row.service === null || earlier.service === row.service);
 
 const canceled = (): BerthError =>
   new BerthError('CONFLICT', 'the operation was canceled', { hint: 'start it again when you want it after all' });

@@ -8,12 +8,15 @@ import { dryRun, type DryRun, type Page } from '#kernel/schema';
 import { inScope } from '#kernel/scope';
 import type { Journal } from './journal.ts';
 import type { Accepted, Operation, OperationEvent, OperationKind } from './model.ts';
+import { holdsBack, isOn, isWide, type OperationTarget } from './lanes.ts';
 import { operationView, type OperationFilter, type OperationRow, type OperationStore } from './store.ts';
 
 export interface EnqueueRequest {
   kind: OperationKind;
   project: string;
+  /** Null for an operation on a datastore or on the whole project. */
   service: string | null;
+  datastore?: string;
   /** What the executor needs, as JSON. */
   input: Record<string, unknown>;
 }
@@ -28,8 +31,8 @@ export interface Operations {
   list(filter: OperationFilter, page: Page): Operation[];
   /** CONFLICT when it has finished. */
   cancel(ctx: Ctx, id: string): Operation | DryRun;
-  /** Queued and running changes of what is about to be deleted: the whole project, or one service. Not deletions. */
-  openChanges(project: string, service?: string): string[];
+  /** Queued and running changes of what is about to be deleted: the whole project, or one of its parts. Not deletions. */
+  openChanges(project: string, target?: OperationTarget): string[];
   eventsAfter(id: string, seq: number): OperationEvent[];
   subscribe(id: string, listener: (event: OperationEvent) => void): () => void;
   /** Whether something is queued or running for the service. */
@@ -69,7 +72,7 @@ export const createOperations = (deps: OperationsDeps): Operations => {
     view,
     enqueue: (ctx, request) => {
       const row = newRow(newId('op'), request, ctx, clock.now());
-      const ahead = store.openOf(row.project).filter((open) => touches(open, row.service)).length;
+      const ahead = store.openOf(row.project).filter((open) => holdsBack(open, row)).length;
       store.insert(row);
       store.appendEvents(row.id, [queuedEvent(row, ahead)]);
       queueMicrotask(() => deps.wake(row.id, 'queued'));
@@ -90,20 +93,16 @@ export const createOperations = (deps: OperationsDeps): Operations => {
       deps.wake(id, 'canceled');
       return get(id) ?? operation;
     },
-    openChanges: (project, service) =>
+    openChanges: (project, target) =>
       store
         .openOf(project)
-        .filter((row) => !row.kind.endsWith('.delete') && (service === undefined || row.service === service))
+        .filter((row) => !row.kind.endsWith('.delete') && (target === undefined || isOn(row, target)))
         .map((row) => row.id),
     eventsAfter: (id, seq) => journal.eventsAfter(id, seq),
     subscribe: (id, listener) => journal.subscribe(id, listener),
-    busy: (project, service) => store.openOf(project).some((row) => touches(row, service)),
+    busy: (project, service) => store.openOf(project).some((row) => isWide(row) || isOn(row, { service })),
   };
 };
-
-/** Whether `open` must end before an operation on `service`, null for one on the whole project, may begin. */
-const touches = (open: OperationRow, service: string | null): boolean =>
-  open.service === null || service === null || open.service === service;
 
 /** The first event of every stream, so that whoever follows a waiting operation sees that it waits. */
 const queuedEvent = (row: OperationRow, ahead: number): OperationEvent => {
@@ -116,6 +115,7 @@ const newRow = (id: string, request: EnqueueRequest, ctx: Ctx, now: number): Ope
   kind: request.kind,
   project: request.project,
   service: request.service,
+  datastore: request.datastore ?? null,
   status: 'queued',
   phase: 'queued',
   input: JSON.stringify(request.input),

@@ -9,6 +9,8 @@ export interface OperationRow {
   kind: OperationKind;
   project: string;
   service: string | null;
+  /** Null for operations on services and on whole projects. */
+  datastore: string | null;
   status: OperationStatus;
   phase: Phase;
   input: string;
@@ -38,6 +40,7 @@ export interface OperationFilter {
   projects: readonly string[];
   project?: string | undefined;
   service?: string | undefined;
+  datastore?: string | undefined;
   status?: OperationStatus | undefined;
   kind?: OperationKind | undefined;
 }
@@ -81,8 +84,8 @@ export const createOperationStore = (db: Database): OperationStore => {
   return {
     insert: (row) => {
       db.query(
-        `INSERT INTO operations (id, kind, project, service, status, phase, input, attempt, cancel_requested, created_at, started_at, finished_at, created_by, token_id, error, result)
-         VALUES ($id, $kind, $project, $service, $status, $phase, $input, $attempt, $cancel_requested, $created_at, $started_at, $finished_at, $created_by, $token_id, $error, $result)`,
+        `INSERT INTO operations (id, kind, project, service, datastore, status, phase, input, attempt, cancel_requested, created_at, started_at, finished_at, created_by, token_id, error, result)
+         VALUES ($id, $kind, $project, $service, $datastore, $status, $phase, $input, $attempt, $cancel_requested, $created_at, $started_at, $finished_at, $created_by, $token_id, $error, $result)`,
       ).run({ ...row });
     },
     get: (id) => db.query<OperationRow, [string]>('SELECT * FROM operations WHERE id = ?1').get(id) ?? undefined,
@@ -163,6 +166,7 @@ const listOperations = (db: Database, filter: OperationFilter, page: Page): Oper
     add('project IN (SELECT value FROM json_each(?))', JSON.stringify(filter.projects));
   if (filter.project !== undefined) add('project = ?', filter.project);
   if (filter.service !== undefined) add('service = ?', filter.service);
+  if (filter.datastore !== undefined) add('datastore = ?', filter.datastore);
   if (filter.status !== undefined) add('status = ?', filter.status);
   if (filter.kind !== undefined) add('kind = ?', filter.kind);
   if (page.after !== undefined) add('id < ?', page.after);
@@ -179,6 +183,7 @@ export const operationView = (row: OperationRow, serviceUrl: string | null): Ope
   kind: row.kind,
   project: row.project,
   service: row.service,
+  datastore: row.datastore,
   status: row.status,
   phase: row.phase,
   created_at: isoTime(row.created_at),

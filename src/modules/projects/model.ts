@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox';
 import { Name, oneOf, Timestamp } from '#kernel/schema';
+import { DatastoreSchema } from '#modules/datastores';
 import { EventSchema } from '#modules/events';
 import { ReleaseSchema } from '#modules/releases';
 import { ServiceSchema } from '#modules/services';
@@ -21,6 +22,7 @@ export const ProjectTreeSchema = Type.Composite([
   Type.Object({
     services: Type.Array(ServiceSchema),
     releases: Type.Array(ReleaseSchema),
+    datastores: Type.Array(DatastoreSchema),
     env_keys: Type.Array(Type.String()),
     recent_events: Type.Array(EventSchema),
   }),

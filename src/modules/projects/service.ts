@@ -91,7 +91,9 @@ export const createProjects = (deps: ProjectsDeps): Projects => {
       requireProject(ctx.actor, name);
       const row = store.require(name);
       const open = operations.openChanges(name);
-      if (ctx.dryRun) return deletionPlan(name, tree.serviceNames(name), open);
+      if (ctx.dryRun) {
+        return deletionPlan(name, { services: tree.serviceNames(name), datastores: tree.datastoreNames(name), open });
+      }
       const deletion = db
         .transaction(() => {
           const begun = row.state === 'deleting' ? openDeletion(name) : undefined;
@@ -120,9 +122,19 @@ const poolExhausted = (count: number): BerthError =>
 
 const noChange = (name: string): DryRun => dryRun(`project ${name} exists already: nothing to do`, []);
 
-const deletionPlan = (name: string, services: readonly string[], open: readonly string[]): DryRun =>
-  dryRun(`delete project ${name} with ${services.length} services, their releases and logs, and its environment`, [
-    ...open.map((id) => ({ action: 'cancel', resource: 'operation', name: id })),
-    ...services.map((service) => ({ action: 'delete', resource: 'service', name: service })),
-    { action: 'delete', resource: 'project', name },
-  ]);
+const deletionPlan = (
+  name: string,
+  what: { services: readonly string[]; datastores: readonly string[]; open: readonly string[] },
+): DryRun => {
+  const data =
+    what.datastores.length === 0 ? '' : `, ${what.datastores.length} datastores with all data and all their backups`;
+  return dryRun(
+    `delete project ${name} with ${what.services.length} services, their releases and logs, its environment${data}`,
+    [
+      ...what.open.map((id) => ({ action: 'cancel', resource: 'operation', name: id })),
+      ...what.services.map((service) => ({ action: 'delete', resource: 'service', name: service })),
+      ...what.datastores.map((datastore) => ({ action: 'delete', resource: 'datastore', name: datastore })),
+      { action: 'delete', resource: 'project', name },
+    ],
+  );
+};

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { isoTime } from '#kernel/clock';
+import type { Datastore } from '#modules/datastores';
 import type { Event } from '#modules/events';
 import type { Release } from '#modules/releases';
 import type { Service } from '#modules/services';
@@ -13,6 +14,7 @@ export interface TreeDeps {
   parts: {
     services: (project: string) => Service[];
     releases: (project: string, count: number) => Release[];
+    datastores: (project: string) => Datastore[];
     envKeys: (project: string) => string[];
     recentEvents: (project: string, count: number) => Event[];
     /** Counts changes of what the parts know beside the database, such as which replicas run. */
@@ -53,6 +55,7 @@ export const createTree = ({ db, store, parts }: TreeDeps) => {
       created_by: row.created_by,
       services: parts.services(name),
       releases: parts.releases(name, RELEASES),
+      datastores: parts.datastores(name),
       env_keys: parts.envKeys(name),
       recent_events: parts.recentEvents(name, EVENTS),
     };
@@ -69,5 +72,6 @@ export const createTree = ({ db, store, parts }: TreeDeps) => {
       return text;
     },
     serviceNames: (name: string): string[] => parts.services(name).map((service) => service.name),
+    datastoreNames: (name: string): string[] => parts.datastores(name).map((datastore) => datastore.name),
   };
 };

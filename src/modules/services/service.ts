@@ -125,7 +125,7 @@ export const createServices = (deps: ServicesDeps): Services => {
       requireProject(ctx.actor, path.project);
       deps.requireActive(path.project);
       const row = requireRow(path);
-      const open = operations.openChanges(path.project, path.service);
+      const open = operations.openChanges(path.project, { service: path.service });
       if (ctx.dryRun) return deletionPlan(row, open);
       const deletion = openOf(path, 'service.delete') ?? enqueue(ctx, row, 'service.delete', {});
       for (const id of open) operations.cancel(ctx, id);

@@ -16,7 +16,8 @@ import { openDatabase } from '#kernel/database';
 import { createIds } from '#kernel/ids';
 import { createLog } from '#kernel/log';
 import type { Capability } from '#kernel/scope';
-import { createEnv, envRoutes, openVault } from '#modules/env';
+import { backupsRoutes, createDatastoreModule, createDatastoreStore, datastoresRoutes } from '#modules/datastores';
+import { createEnv, envRoutes, openVault, type Env } from '#modules/env';
 import { createEvents, eventsRoutes } from '#modules/events';
 import { createServiceLogs, logsRoutes } from '#modules/logs';
 import { createJournal, createOperations, createOperationStore, operationsRoutes } from '#modules/operations';
@@ -31,6 +32,7 @@ import {
   type ReplicaRow,
   type ServiceRow,
 } from '#modules/services';
+import { createFakeBackupFiles, createFakeDatastoreEngine } from '#test/fakes/datastores.ts';
 import { createFakeRuntime, type FakeRuntime } from '#test/fakes/runtime.ts';
 import { atEnd } from '#test/support/preload.ts';
 
@@ -80,7 +82,43 @@ export const createRig = (options: RigOptions = {}) => {
   const requireActive = (project: string): void => void projectStore.requireActive(project);
   const hasValues = (): boolean => db.query('SELECT 1 FROM env LIMIT 1').get() !== null;
   const vault = openVault({ dataDir, log, hasValues });
-  const env = createEnv({ db, clock, vault, events, operations, services: serviceStore, requireActive, requireExists });
+  const engines = {
+    postgres: createFakeDatastoreEngine('postgres'),
+    redis: createFakeDatastoreEngine('redis'),
+    mongo: createFakeDatastoreEngine('mongo'),
+  };
+  const datastoreStore = createDatastoreStore(db, vault);
+  const files = createFakeBackupFiles();
+  const datastoreModule = createDatastoreModule({
+    db,
+    config,
+    clock,
+    newId,
+    store: datastoreStore,
+    engines,
+    files,
+    operations,
+    events,
+    env: () => env,
+    projectOf: (project) => projectStore.require(project),
+    gatewayOf: (subnet) => subnet,
+    labelsOf: () => ({}),
+    requireDisk: () => Promise.resolve(),
+    requireActive,
+    requireExists,
+  });
+  const { injection } = datastoreModule;
+  const env: Env = createEnv({
+    db,
+    clock,
+    vault,
+    events,
+    operations,
+    services: serviceStore,
+    injection,
+    requireActive,
+    requireExists,
+  });
   const liveness = createLiveness();
   const services = createServices({
     db,
@@ -111,7 +149,8 @@ export const createRig = (options: RigOptions = {}) => {
     parts: {
       services: (project) => services.views(project),
       releases: (project, count) => releases.recent(project, count),
-      envKeys: (project) => env.names(project),
+      datastores: (project) => datastoreModule.datastores.views(project),
+      envKeys: (project) => env.keys(project),
       recentEvents: (project, count) => events.recent(project, count),
       version: () => liveness.version(),
     },
@@ -146,6 +185,8 @@ export const createRig = (options: RigOptions = {}) => {
     .use(servicesRoutes({ services }))
     .use(releasesRoutes({ releases }))
     .use(operationsRoutes({ operations }))
+    .use(datastoresRoutes(datastoreModule))
+    .use(backupsRoutes(datastoreModule))
     .use(envRoutes({ env }))
     .use(eventsRoutes({ events, clock, requireExists }))
     .use(
@@ -164,6 +205,7 @@ export const createRig = (options: RigOptions = {}) => {
     app,
     config,
     dataDir,
+    datastores: { ...datastoreModule, store: datastoreStore, engines, files },
     db,
     env,
     events,

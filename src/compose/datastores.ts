@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import type { Backups as BackupStorage } from '#engines/backups/port';
+import { createJobs } from '#engines/datastores/jobs';
+import { createMongoEngine } from '#engines/datastores/mongo/index';
+import type { DatastoreInstance } from '#engines/datastores/port';
+import { createPostgresEngine } from '#engines/datastores/postgres/index';
+import { createRedisEngine } from '#engines/datastores/redis/index';
+import type { Runtime } from '#engines/runtime/port';
+import { createPlaces, type DatastorePresence, type NetworksDeps, type Places } from '#deploy/index';
+import { openAuthority, type Authority } from '#datastores/authority';
+import { createDatastoreContainers, type DatastoreContainers } from '#datastores/containers';
+import { expiryOf, nextNightly } from '#datastores/calendar';
+import { datastoreLabels, JOB_LABELS } from '#datastores/labels';
+import { openStored, removeStored } from '#datastores/stored';
+import { createScratch } from '#datastores/scratch';
+import {
+  createDatastoreStore,
+  newPassword,
+  type BackupFiles,
+  type BackupStore,
+  type DatastoreRow,
+  type DatastoreStore,
+  type Engines,
+  type Seal,
+} from '#modules/datastores';
+import type { ProjectStore } from '#modules/projects';
+import type { Base } from './base.ts';
+
+/** Where apps find the certificate that vouches for datastores. */
+const CA_IN_REPLICAS = '/etc/berth/datastores-ca.pem';
+
+export interface DatastorePlaces {
+  store: DatastoreStore;
+  authority: Authority;
+  presence: DatastorePresence;
+  places: Places;
+}
+
+/** What deploys and datastores share: the rows, the certificates, and the places in the networks of projects. */
+export const createDatastorePlaces = (
+  deps: Base & Omit<NetworksDeps, 'datastores'> & { vault: Seal },
+): DatastorePlaces => {
+  const store = createDatastoreStore(deps.db, deps.vault);
+  const authority = openAuthority({ ...deps, path: join(deps.config.dataDir, 'datastores', 'ca.pem') });
+  const presence: DatastorePresence = {
+    addresses: (project) => store.addresses(project),
+    attachments: (project) => {
+      const file = authority.file();
+      const used = store.list(project).some((row) => row.kind === 'postgres' && row.status === 'ready');
+      if (!used || file === null) return { env: {}, mounts: [] };
+      return {
+        // Node is the one runtime that verifies whatever the URL says, and takes further CAs beside its own.
+        env: { NODE_EXTRA_CA_CERTS: CA_IN_REPLICAS },
+        mounts: [{ hostPath: file, target: CA_IN_REPLICAS, readOnly: true }],
+      };
+    },
+  };
+  return { store, authority, presence, places: createPlaces({ ...deps, datastores: presence }) };
+};
+
+export interface DatastoreKinds {
+  engines: Engines;
+  containers: DatastoreContainers;
+  labelsOf(row: DatastoreRow): Record<string, string>;
+}
+
+/** The engines of all kinds, with what they run on. */
+export const createDatastoreEngines = (
+  deps: Base & DatastorePlaces & { runtime: Runtime; projects: ProjectStore },
+): DatastoreKinds => {
+  const { runtime, clock, log, config, instance, newId, places } = deps;
+  const addresses = {
+    reserve: (at: DatastoreInstance) => places.addresses.reserve(deps.projects.require(at.project)),
+    release: (at: DatastoreInstance, ip: string) => places.addresses.release(at.project, ip),
+  };
+  const newName = (): string => newId('req').slice('req_'.length);
+  const jobs = createJobs({ runtime, log, addresses, labels: JOB_LABELS, newName });
+  const parts = { runtime, log, networks: places.networks };
+  const containers = createDatastoreContainers(parts);
+  const scratch = createScratch({
+    ...parts,
+    addresses,
+    engineOf: (kind) => engines[kind],
+    issue: deps.authority.issue,
+    newName,
+    newPassword,
+  });
+  const templateDir = join(config.dataDir, 'datastores', 'templates');
+  const common = { runtime, clock, log, jobs, scratch };
+  const engines: Engines = {
+    postgres: createPostgresEngine({ ...common, templateDir: join(templateDir, 'postgres') }),
+    redis: createRedisEngine(common),
+    mongo: createMongoEngine({ ...common, templateDir: join(templateDir, 'mongo') }),
+  };
+  return {
+    engines,
+    containers,
+    labelsOf: (row) => datastoreLabels(instance, row),
+  };
+};
+
+/** What the module asks of stored backups. */
+export const datastoreFiles = (
+  deps: Base & { storage: BackupStorage; store: DatastoreStore; backups: () => BackupStore },
+): BackupFiles => ({
+  open: (row, signal) => openStored(deps, row, signal),
+  remove: (row) => removeStored(deps, row),
+  expiresAt: (row) =>
+    expiryOf(deps.config, row, {
+      backups: deps.backups().list(row.project, row.datastore),
+      exists: deps.store.byId(row.datastore_id) !== undefined,
+    }),
+  nextBackupAt: (row) => nextNightly(deps.config, row, deps.backups().list(row.project, row.name)),
+});

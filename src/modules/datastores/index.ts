@@ -1,0 +1,14 @@
+export { createDatastoreModule, type BackupFiles, type DatastoreModule } from './assemble.ts';
+export { backupsRoutes } from './backup-routes.ts';
+export type { BackupPatch, BackupRow, BackupStore } from './backup-store.ts';
+export type { Backups } from './backups.ts';
+export type { Injection } from './injection.ts';
+export { DatastoreSchema } from './model.ts';
+export type * from './model.ts';
+export type { Queries } from './queries.ts';
+export { datastoresRoutes } from './routes.ts';
+export { newPassword } from './passwords.ts';
+export { newCredential, type Datastores, type Engines } from './service.ts';
+export { createDatastoreStore, type DatastoreRow, type DatastoreStore, type Seal } from './store.ts';
+export type { Tunnels } from './tunnels.ts';
+export { hostOf } from './view.ts';

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'bun:test';
+import { makeReady } from '../support/datastores.ts';
+import { addProject, addToken, call, createRig, type Rig } from '../support/rig.ts';
+
+const BASE = '/v1/projects/shop/datastores';
+
+const setUp = async (kind = 'postgres'): Promise<Rig> => {
+  const rig = createRig();
+  addProject(rig, 'shop');
+  await call(rig, `POST ${BASE}`, { body: { kind } });
+  makeReady(rig, kind);
+  return rig;
+};
+
+const backUp = async (rig: Rig, name = 'postgres'): Promise<string> =>
+  (await call(rig, `POST ${BASE}/${name}/backups`)).body.key;
+
+/** Does what the operation of a backup would do. */
+const verify = (rig: Rig, key: string): void =>
+  rig.datastores.backupStore.update(key, {
+    status: 'verified',
+    bytes: 3,
+    sha256: 'f'.repeat(64),
+    rows: 2,
+    objects: { 'public.a': 2 },
+    places: ['disk'],
+    finished_at: 2000,
+    verified_at: 3000,
+  });
+
+describe('createBackup', () => {
+  test('is accepted with the key of the backup to come', async () => {
+    const rig = await setUp();
+    const { status, body } = await call(rig, `POST ${BASE}/postgres/backups`);
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ key: expect.stringMatching(/^bkp_/), operation_id: expect.stringMatching(/^op_/) });
+    expect((await call(rig, `GET ${BASE}/postgres/backups`)).body.backups).toMatchObject([
+      { key: body.key, status: 'running', cause: 'manual', verified_at: null, operation_id: body.operation_id },
+    ]);
+  });
+
+  test('shows what a verified backup holds', async () => {
+    const rig = await setUp();
+    const key = await backUp(rig);
+    verify(rig, key);
+    expect((await call(rig, `GET ${BASE}/postgres/backups/${key}`)).body).toMatchObject({
+      status: 'verified',
+      rows: 2,
+      objects: { 'public.a': 2 },
+      bytes: 3,
+      encrypted: false,
+      places: ['disk'],
+      expires_at: '1970-01-01T00:00:03.000Z',
+    });
+    expect((await call(rig, `GET ${BASE}/postgres`)).body.last_backup).toMatchObject({ key, status: 'verified' });
+  });
+
+  test('lists newest first, in pages', async () => {
+    const rig = await setUp();
+    const keys = [await backUp(rig), await backUp(rig), await backUp(rig)];
+    const first = await call(rig, `GET ${BASE}/postgres/backups?limit=2`);
+    expect(first.body.backups.map((backup: { key: string }) => backup.key)).toEqual([keys[2], keys[1]]);
+    const second = await call(rig, `GET ${BASE}/postgres/backups?limit=2&cursor=${first.body.next_cursor}`);
+    expect(second.body).toMatchObject({ backups: [{ key: keys[0] }], next_cursor: null });
+  });
+});
+
+describe('restoreBackup', () => {
+  test('is accepted for a verified backup only', async () => {
+    const rig = await setUp();
+    const key = await backUp(rig);
+    const early = await call(rig, `POST ${BASE}/postgres/restore`, { body: { key } });
+    expect(early.body).toMatchObject({ code: 'CONFLICT', retryable: true });
+    verify(rig, key);
+    const { status, body } = await call(rig, `POST ${BASE}/postgres/restore`, { body: { key } });
+    expect(status).toBe(202);
+    expect(rig.operationStore.get(body.operation_id)?.input).toBe(JSON.stringify({ key, keep_hours: 24 }));
+  });
+
+  test('says what it would do', async () => {
+    const rig = await setUp();
+    const key = await backUp(rig);
+    verify(rig, key);
+    const { body } = await call(rig, `POST ${BASE}/postgres/restore?dry_run=true`, { body: { key, keep_hours: 2 } });
+    expect(body.plan.summary).toContain('kept for 2 h');
+  });
+
+  test('is refused for redis, with what to do instead', async () => {
+    const rig = await setUp('redis');
+    const key = await backUp(rig, 'redis');
+    verify(rig, key);
+    const { status, body } = await call(rig, `POST ${BASE}/redis/restore`, { body: { key } });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'INVALID_INPUT', hint: expect.stringContaining('download') });
+  });
+
+  test('does not know a backup of another datastore', async () => {
+    const rig = await setUp();
+    await call(rig, `POST ${BASE}`, { body: { kind: 'postgres', name: 'other' } });
+    makeReady(rig, 'other');
+    const key = await backUp(rig, 'other');
+    verify(rig, key);
+    expect((await call(rig, `POST ${BASE}/postgres/restore`, { body: { key } })).body.code).toBe('NOT_FOUND');
+  });
+
+  test('cannot be undone when nothing was replaced', async () => {
+    const rig = await setUp();
+    expect((await call(rig, `POST ${BASE}/postgres/restore/undo`)).body.code).toBe('CONFLICT');
+  });
+});
+
+describe('forkDatastore', () => {
+  test('makes another datastore from the newest verified backup', async () => {
+    const rig = await setUp();
+    expect((await call(rig, `POST ${BASE}/postgres/fork`, { body: { name: 'copy' } })).body.code).toBe('CONFLICT');
+    const key = await backUp(rig);
+    verify(rig, key);
+    await backUp(rig);
+    const { status, body } = await call(rig, `POST ${BASE}/postgres/fork`, { body: { name: 'copy' } });
+    expect(status).toBe(202);
+    expect(body).toMatchObject({ name: 'copy', created: true, variables: expect.arrayContaining(['COPY_URL']) });
+    expect(rig.operationStore.get(body.operation_id)?.input).toBe(JSON.stringify({ from: key }));
+  });
+
+  test('works for a datastore that is gone, from its last backup', async () => {
+    const rig = await setUp();
+    const key = await backUp(rig);
+    verify(rig, key);
+    rig.datastores.store.remove(rig.datastores.datastores.requireRow({ project: 'shop', name: 'postgres' }).id);
+    expect((await call(rig, `GET ${BASE}/postgres/backups`)).body.backups).toHaveLength(1);
+    expect((await call(rig, `POST ${BASE}/postgres/fork`, { body: { name: 'copy', key } })).status).toBe(202);
+  });
+});
+
+describe('a stored backup', () => {
+  test('can be downloaded by those who may manage datastores', async () => {
+    const rig = await setUp();
+    const key = await backUp(rig);
+    verify(rig, key);
+    rig.datastores.files.contents.set(key, new TextEncoder().encode('dump'));
+    const token = addToken(rig, 'manager', ['manage_datastores'], ['shop']);
+    const response = await rig.app.handle(
+      new Request(`http://berth.test${BASE}/postgres/backups/${key}/download`, {
+        headers: { authorization: `Bearer ${token}` },
+      }),
+    );
+    expect(await response.text()).toBe('dump');
+    expect(response.headers.get('content-disposition')).toBe(`attachment; filename="shop-postgres-${key}.dump"`);
+    const reader = addToken(rig, 'reader', ['read', 'query_datastores'], ['shop']);
+    const refused = await call(rig, `GET ${BASE}/postgres/backups/${key}/download`, { token: reader });
+    expect(refused.body.code).toBe('CAPABILITY_MISSING');
+  });
+
+  test('is deleted with its files, and only with confirm=true', async () => {
+    const rig = await setUp();
+    const key = await backUp(rig);
+    expect((await call(rig, `DELETE ${BASE}/postgres/backups/${key}?confirm=true`)).body.code).toBe('CONFLICT');
+    verify(rig, key);
+    expect((await call(rig, `DELETE ${BASE}/postgres/backups/${key}`)).body.code).toBe('INVALID_INPUT');
+    expect((await call(rig, `DELETE ${BASE}/postgres/backups/${key}?confirm=true`)).body).toEqual({ deleted: true });
+    expect(rig.datastores.files.removed).toEqual([key]);
+    expect((await call(rig, `GET ${BASE}/postgres/backups/${key}`)).body.code).toBe('NOT_FOUND');
+  });
+
+  test.each(['../etc/passwd', 'bkp_', 'BKP_1', 'bkp_%2e%2e'])('has no key like %s', async (key) => {
+    const rig = await setUp();
+    const { status } = await call(rig, `POST ${BASE}/postgres/restore`, { body: { key } });
+    expect(status).toBe(400);
+  });
+});
