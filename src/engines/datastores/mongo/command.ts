@@ -65,6 +65,8 @@ export const parseCommand = (query: string, options: { write: boolean; timeoutMs
   };
 };
 
+export const isChange = ({ name }: Command): boolean => Object.hasOwn(WRITES, name);
+
 /** The documents that the user asks for at most; undefined when not said. */
 export const wantedRows = (command: Command): number | undefined => {
   if (command.name !== 'find') return undefined;

@@ -1,5 +1,5 @@
 import type { Document } from 'bson';
-import { BerthError, invalidInput } from '#kernel/errors';
+import { BerthError, conflict, invalidInput } from '#kernel/errors';
 import { numberOf } from './frames.ts';
 
 /** Codes of MongoDB's errors that say something to berth. https://www.mongodb.com/docs/manual/reference/error-codes/ */
@@ -81,6 +81,13 @@ const backendFailure = (said: string, cause: unknown): BerthError => {
     );
   }
   if (/SQLSTATE 28/.test(said)) return notLetIn(cause);
+  if (/SQLSTATE (55P03|40P01|40001)/.test(said)) {
+    return conflict(
+      'another session, or a backup that is being made, holds the collection',
+      'send it again later',
+      true,
+    );
+  }
   if (/SQLSTATE 53100/.test(said)) return diskFull(cause);
   return new BerthError('INTERNAL_ERROR', `the datastore could not carry out the command: ${said}`, {
     hint: 'send it again; if it persists, look at the log of the datastore',

@@ -1,9 +1,9 @@
 import type { Document } from 'bson';
 import type { Clock } from '#kernel/clock';
-import { invalidInput } from '#kernel/errors';
+import { BerthError, invalidInput } from '#kernel/errors';
 import type { QueryRequest, QueryResult } from '../port.ts';
-import { parseCommand, wantedRows, type Command } from './command.ts';
-import { ReplyTooLarge, writeFailure } from './failures.ts';
+import { isChange, parseCommand, wantedRows, type Command } from './command.ts';
+import { noAnswer, ReplyTooLarge, writeFailure } from './failures.ts';
 import { numberOf } from './frames.ts';
 import { tabular } from './tabular.ts';
 import type { Reply, Wire } from './wire.ts';
@@ -14,30 +14,62 @@ const FIRST_BATCH = 8;
 const BATCH_BYTES = 512 * 1024;
 const MAX_BATCH = 1000;
 
+/** How much later than FerretDB, which ends some commands itself, the console gives up. */
+const GRACE_MS = 1500;
+
 export interface QueryDeps {
   clock: Clock;
   /** A connection logged in as the role that may do what the request says. */
   open(signal: AbortSignal): Promise<Wire>;
+  /**
+   * Ends what the datastore still does for a command that began so many milliseconds ago: FerretDB does not notice that a
+   * client has gone before it has carried out the command.
+   */
+  cancel(elapsedMs: number): Promise<void>;
 }
 
 type Answer = Pick<QueryResult, 'columns' | 'rows' | 'row_count' | 'truncated'>;
 
 /** Runs one command of a console. What it is refused for is said before anything is connected. */
-export const runQuery = async (deps: QueryDeps, request: QueryRequest, signal: AbortSignal): Promise<QueryResult> => {
+export const runQuery = async (deps: QueryDeps, request: QueryRequest): Promise<QueryResult> => {
   if (request.params.length > 0) {
     throw invalidInput('a Mongo command has no parameters', 'write the values into the command, as extended JSON');
   }
   const command = parseCommand(request.query, request);
-  const wire = await deps.open(signal);
+  const signal = AbortSignal.any([
+    AbortSignal.timeout(request.timeoutMs + GRACE_MS),
+    ...(request.signal === undefined ? [] : [request.signal]),
+  ]);
+  const wire = await openInTime(deps, request, signal);
+  const startedAt = deps.clock.monotonic();
   try {
-    const startedAt = deps.clock.monotonic();
     const answer = await answerOf(wire, command, request);
     return { ...answer, duration_ms: Math.round((deps.clock.monotonic() - startedAt) * 1000) / 1000 };
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+    await deps.cancel(deps.clock.monotonic() - startedAt);
+    throw isChange(command) ? unclear(thrown) : thrown;
   } finally {
     // The server closes the cursors of a connection with it.
     wire.close();
   }
 };
+
+/** A datastore that does not let in within the time of a command does not answer; the command itself was not sent. */
+const openInTime = async (deps: QueryDeps, request: QueryRequest, signal: AbortSignal): Promise<Wire> => {
+  try {
+    return await deps.open(signal);
+  } catch (thrown) {
+    throw signal.aborted && request.signal?.aborted !== true ? noAnswer(thrown) : thrown;
+  }
+};
+
+/** One that was given up half-way may have been carried out. */
+const unclear = (cause: unknown): BerthError =>
+  new BerthError('TIMEOUT', 'the command did not end in time: some or all of it may have been carried out', {
+    hint: 'look at the data before you send it again; make it touch less, or allow it more time',
+    cause,
+  });
 
 const answerOf = async (wire: Wire, command: Command, caps: QueryRequest): Promise<Answer> => {
   if (command.shape === 'cursor') return await readCursor(wire, command, caps);
