@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import type { Log } from '#kernel/log';
 import type { DatastoreInstance } from '../port.ts';
+import { renewCollations } from './collations.ts';
 import { APP_DATABASE, APP_ROLE, disconnect, destroy, READER, withConnection, WRITER } from './connect.ts';
 import { isDependedOn, postgresFailure } from './failures.ts';
 import { connectWhenReady, type ReadyDeps } from './ready.ts';
@@ -42,7 +43,8 @@ export const settleServer = async (deps: SettleDeps, request: SettleRequest): Pr
     await client.query(roleStatements(wanted, found).join(';\n'));
     if (!(await databaseExists(client, APP_DATABASE))) await client.query(CREATE_APP_DATABASE);
     await client.query(databaseGrants(APP_DATABASE).join(';\n'));
-    for (const name of leftOut(wanted, found)) await dropLogin(deps, { client, instance, name });
+    for (const name of leftOut(wanted, found)) await dropLogin(deps, { client, server: request.server, name });
+    await renewCollations(deps, { client, server: request.server, signal: request.signal });
     await disconnect(client);
   } catch (thrown) {
     destroy(client);
@@ -84,8 +86,9 @@ const databaseExists = async (client: Client, name: string): Promise<boolean> =>
 /** Ends the sessions of a credential, gives what it owns to `app`, in every database, and drops it. */
 const dropLogin = async (
   { connect, log }: SettleDeps,
-  { client, instance, name }: { client: Client; instance: DatastoreInstance; name: string },
+  { client, server, name }: { client: Client; server: Server; name: string },
 ): Promise<void> => {
+  const { instance, unit } = server;
   await client.query('SELECT pg_terminate_backend(pid, $2) FROM pg_stat_activity WHERE usename = $1', [
     name,
     END_SESSIONS_MS,
@@ -95,7 +98,7 @@ const dropLogin = async (
   );
   const what = `drop a credential of ${instance.name}`;
   for (const { datname } of rows) {
-    await withConnection({ connect, instance, what, options: { as: 'admin', database: datname } }, (there) =>
+    await withConnection({ connect, instance, what, options: { as: 'admin', unit, database: datname } }, (there) =>
       there.query(disownStatements(name).join(';\n')),
     );
   }

@@ -414,6 +414,27 @@ describe('in operation', () => {
     expect(await refusal(asApp, 'INSERT INTO filling VALUES (1)')).toBe('done');
   });
 
+  test('indexes are built anew once the image sorts text otherwise', async () => {
+    const files = () =>
+      rig.on(instance, asApp, async (client) => {
+        const { rows } = await client.query<{ file: string }>("SELECT pg_relation_filenode('words_text') AS file");
+        return rows[0]?.file;
+      });
+    await rig.on(instance, asApp, (client) =>
+      client.query('CREATE TABLE words (text text); CREATE INDEX words_text ON words (text)'),
+    );
+    const before = await files();
+    await rig.core.settle(instance, AbortSignal.timeout(SETTLE_MS));
+    expect(await files()).toBe(before);
+    await rig.on(instance, { as: 'admin' }, (client) => client.query("UPDATE pg_database SET datcollversion = '2.1'"));
+    await rig.core.settle(instance, AbortSignal.timeout(SETTLE_MS));
+    expect(await files()).not.toBe(before);
+    const { rows } = await rig.on(instance, { as: 'admin' }, (client) =>
+      client.query("SELECT datname FROM pg_database WHERE datcollversion = '2.1' AND datallowconn"),
+    );
+    expect(rows).toEqual([]);
+  });
+
   test('the bytes on disk grow with the data', async () => {
     const before = await rig.core.usedBytes(instance);
     expect(before).toBeGreaterThan(20_000_000);
