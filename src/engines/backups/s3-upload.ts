@@ -9,7 +9,8 @@ const MAX_PARTS = 9_000;
 const KNOWN_PART_BYTES = 5 * MIB;
 /** Enough for 140 GiB, when nobody knows how much will come. */
 const UNKNOWN_PART_BYTES = 16 * MIB;
-const PARTS_AT_ONCE = 2;
+/** One more would cost memory for speed that a nightly copy does not need. */
+const PARTS_AT_ONCE = 1;
 const RETRIES = 3;
 const UPLOAD = { what: 'store an object' };
 

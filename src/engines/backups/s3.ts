@@ -31,7 +31,7 @@ export interface S3Options {
 const DEADLINE_MS = 60_000;
 const SILENCE_MS = 300_000;
 const DAY_MS = 86_400_000;
-const RANGE_BYTES = 4 * 1024 * 1024;
+const RANGE_BYTES = 1024 * 1024;
 
 /**
  * Objects in an S3-compatible bucket. Uploads go in parts (decisions/016); downloads by ranges, so that memory stays bounded

@@ -6,7 +6,7 @@ import { createDiskPlace } from '#engines/backups/disk';
 import type { BackupKeys } from '#engines/backups/identity';
 import { createS3Place, type S3Options } from '#engines/backups/s3';
 import { createVault, type Vault } from '#engines/backups/vault';
-import { systemClock } from '#kernel/clock';
+import { systemClock, type Clock } from '#kernel/clock';
 import type { RawFiles } from '#test/contracts/backups.ts';
 import type { S3Server } from '#test/support/s3.ts';
 
@@ -18,9 +18,15 @@ export const removeDir = (dir: string): Promise<void> => rm(dir, { recursive: tr
 export const diskVault = (dir: string, keys?: BackupKeys): Vault =>
   createVault({ place: createDiskPlace({ dir, floor: NO_FLOOR }), keys, leftOverMs: 0, now: Date.now });
 
+/** Pauses between attempts are short, deadlines are what they are. */
+const hasty: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms === 500 || ms === 1000 ? 5 : ms, signal),
+};
+
 export const s3Options = (server: S3Server, change: Partial<S3Options> = {}): S3Options => {
   const { endpoint, region, bucket, accessKeyId, secretAccessKey } = server;
-  return { endpoint, region, bucket, accessKeyId, secretAccessKey, prefix: 'berth/', clock: systemClock, ...change };
+  return { endpoint, region, bucket, accessKeyId, secretAccessKey, prefix: 'berth/', clock: hasty, ...change };
 };
 
 export const s3Vault = (options: S3Options, keys?: BackupKeys, leftOverMs = 0): Vault =>
