@@ -74,7 +74,7 @@ export const createDatastoreEngines = (
     release: (at: DatastoreInstance, ip: string) => places.addresses.release(at.project, ip),
   };
   const newName = (): string => newId('req').slice('req_'.length);
-  const jobs = createJobs({ runtime, log, addresses, labels: JOB_LABELS, newName });
+  const jobs = createJobs({ runtime, clock, log, addresses, labels: JOB_LABELS, newName });
   const parts = { runtime, log, networks: places.networks };
   const containers = createDatastoreContainers(parts);
   const scratch = createScratch({

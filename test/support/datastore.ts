@@ -113,7 +113,7 @@ const openKit = async <Engine extends DatastoreEngine>(
     reserve: freeAddress,
     release: (_: DatastoreInstance, ip: string) => void taken.delete(Number(ip.split('.').at(-1))),
   };
-  const common = { runtime: lab.runtime, log: quiet, networks: { ensure: async () => undefined } };
+  const common = { runtime: lab.runtime, clock: systemClock, log: quiet, networks: { ensure: async () => undefined } };
   const containers = createDatastoreContainers(common);
   const jobs = createJobs({ ...common, addresses, labels: JOB_LABELS, newName: randomName });
   let engine: Engine | undefined;

@@ -1,11 +1,14 @@
 import type { Writable } from 'node:stream';
 import type { Attachment, ContainerSpec, Labels, Runtime } from '#engines/runtime/port';
+import type { Clock } from '#kernel/clock';
+import { BerthError } from '#kernel/errors';
 import type { Log } from '#kernel/log';
 import type { Bytes, DatastoreInstance, JobEnd, JobRequest, Jobs } from './port.ts';
 import { createTail } from './tail.ts';
 
 export interface JobsOptions {
   runtime: Runtime;
+  clock: Clock;
   log: Log;
   /** Addresses in the network of an instance, for the time of a job. */
   addresses: { reserve(instance: DatastoreInstance): string; release(instance: DatastoreInstance, ip: string): void };
@@ -19,12 +22,14 @@ const PIDS_LIMIT = 128;
 /** A quarter of what an app gets: jobs use the cores that are idle. */
 const CPU_SHARES = 256;
 const STDERR_LINES = 50;
+/** From the end of a container's streams to its own, at most. */
+const EXIT_MS = 10_000;
 
 /**
  * One-shot containers. Rejects with the reason of `signal` when that aborts, and with what reading `stdin` or `stdout` threw;
  * how the command itself ended is for the caller to judge.
  */
-export const createJobs = ({ runtime, log, addresses, labels, newName }: JobsOptions): Jobs => {
+export const createJobs = ({ runtime, clock, log, addresses, labels, newName }: JobsOptions): Jobs => {
   const clear = async (instance: DatastoreInstance, job: { id: string | undefined; ip: string }): Promise<void> => {
     try {
       if (job.id !== undefined) await runtime.remove(job.id);
@@ -47,7 +52,7 @@ export const createJobs = ({ runtime, log, addresses, labels, newName }: JobsOpt
         const ends = await runtime.attach(id);
         try {
           await runtime.start(id);
-          return await orAborted(signal, finish(runtime, { id, ends, request }));
+          return await orAborted(signal, finish({ runtime, clock }, { id, ends, request }));
         } finally {
           ends.close();
         }
@@ -94,7 +99,10 @@ interface RunningJob {
   request: JobRequest;
 }
 
-const finish = async (runtime: Runtime, { id, ends, request }: RunningJob): Promise<JobEnd> => {
+const finish = async (
+  { runtime, clock }: Pick<JobsOptions, 'runtime' | 'clock'>,
+  { id, ends, request }: RunningJob,
+): Promise<JobEnd> => {
   const tail = createTail(STDERR_LINES);
   const readAll = async (): Promise<void> => {
     for await (const { stream, data } of ends.output) {
@@ -104,9 +112,29 @@ const finish = async (runtime: Runtime, { id, ends, request }: RunningJob): Prom
   };
   // A command that ends before it has read all is not waited for by whoever feeds it.
   await Promise.race([readAll(), onlyFailure(feed(ends.stdin, request.stdin ?? nothing()))]);
-  const exitCode = await runtime.wait(id, request.signal);
+  const exitCode = await exitOf({ runtime, clock }, id, request.signal);
   const state = await runtime.inspect(id);
   return { exitCode, oomKilled: state?.oomKilled ?? false, stderr: tail.text() };
+};
+
+/** Whose streams have ended is about to end. When it is not, the connection broke, and what came may be a part only. */
+const exitOf = async (
+  { runtime, clock }: Pick<JobsOptions, 'runtime' | 'clock'>,
+  id: string,
+  signal: AbortSignal,
+): Promise<number> => {
+  const watch = new AbortController();
+  const late = clock.sleep(EXIT_MS, watch.signal).then(() => undefined);
+  try {
+    const exitCode = await Promise.race([runtime.wait(id, AbortSignal.any([signal, watch.signal])), late]);
+    if (exitCode !== undefined) return exitCode;
+  } finally {
+    watch.abort();
+  }
+  throw new BerthError('INTERNAL_ERROR', 'lost the connection to a job beside a datastore', {
+    hint: 'was Docker restarted? Do it again',
+    retryable: true,
+  });
 };
 
 async function* nothing(): Bytes {

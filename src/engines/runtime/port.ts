@@ -156,8 +156,8 @@ export interface Attachment {
   /** End it to tell the container that there is no more. Fails once the container has closed its end. */
   stdin: Writable;
   /**
-   * What the container prints, at the reader's pace: it waits meanwhile. Ends when the container does; to be read once. A
-   * broken link is a retryable INTERNAL_ERROR.
+   * What the container prints, at the reader's pace: it waits meanwhile. To be read once. Ends when the container does, but
+   * also when Docker goes away: only `wait` tells that all was said.
    */
   output: AsyncIterable<OutputChunk>;
   /** Disconnects; the container goes on. Idempotent. */

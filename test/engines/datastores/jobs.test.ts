@@ -18,10 +18,11 @@ let instance: DatastoreInstance;
 let taken: string[];
 let bench: Jobs;
 
-const jobsOn = (runtime: Runtime, log = quiet): Jobs => {
+const jobsOn = (runtime: Runtime, log = quiet, clock = systemClock): Jobs => {
   let counter = 0;
   return createJobs({
     runtime,
+    clock,
     log,
     labels: LABELS,
     newName: () => String((counter += 1)),
@@ -215,6 +216,28 @@ describe('a job', () => {
 });
 
 describe('while Docker is away', () => {
+  test('a job whose connection broke is no job that has ended', async () => {
+    const cut: Runtime = {
+      ...lab.runtime,
+      attach: async (id) => {
+        const ends = await lab.runtime.attach(id);
+        const partly = async function* (): typeof ends.output {
+          for await (const chunk of ends.output) {
+            yield chunk;
+            return;
+          }
+        };
+        return { ...ends, output: partly() };
+      },
+    };
+    const hurried = {
+      ...systemClock,
+      sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms / 100, signal),
+    };
+    const running = jobsOn(cut, quiet, hurried).run(request('echo part; sleep 60; echo rest'));
+    expect(await running.catch((error: unknown) => error)).toMatchObject({ kind: 'INTERNAL_ERROR', retryable: true });
+    await nothingLeft();
+  });
   test('the address of a job that could not be removed stays taken', async () => {
     const fake = createFakeRuntime({ images: [IMAGE], program: () => ({ exitCode: 0 }), now: systemClock.now });
     await fake.ensureNetwork({

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { systemClock } from '#kernel/clock';
 import { createJobs } from '#engines/datastores/jobs';
 import type { DatastoreInstance, Jobs, Scratch } from '#engines/datastores/port';
 import { connect } from '#engines/datastores/postgres/connect';
 import { createPostgresDumps, type PostgresDumps } from '#engines/datastores/postgres/dumps';
 import { quiet } from '#test/engines/runtime/support.ts';
-import { addressAt, CREDENTIAL, openCoreRig, type CoreRig } from './core-rig.ts';
+import { CREDENTIAL, openCoreRig, type CoreRig } from './core-rig.ts';
 
 /** One Postgres as berth makes it, with jobs and scratch instances beside it. */
 export interface DumpRig {
@@ -33,7 +33,11 @@ export const openDumpRig = async (over: Partial<DatastoreInstance> = {}): Promis
   const jobs = jobsOf(core);
   const app = (): Promise<Client> => connect(instance, { as: CREDENTIAL });
   return {
-    ...{ core, instance, container, jobs, app },
+    core,
+    instance,
+    container,
+    jobs,
+    app,
     dumps: createPostgresDumps({ clock: systemClock, log: quiet, jobs, connect, scratch: scratchOf(core) }),
     admin: (database = 'postgres') => connect(instance, { as: 'admin', database }),
     rows: async (open, statement, values = []) => {
@@ -52,6 +56,7 @@ const jobsOf = ({ lab, network }: CoreRig): Jobs => {
   const taken = new Set<number>();
   return createJobs({
     runtime: lab.runtime,
+    clock: systemClock,
     log: quiet,
     labels: {},
     newName: () => randomBytes(4).toString('hex'),
@@ -60,7 +65,7 @@ const jobsOf = ({ lab, network }: CoreRig): Jobs => {
         let index = FIRST_JOB_ADDRESS;
         while (taken.has(index)) index += 1;
         taken.add(index);
-        return addressAt(network, index);
+        return network.gateway.replace(/\.1$/, `.${index}`);
       },
       release: (_, ip) => taken.delete(Number(ip.split('.').at(-1))),
     },

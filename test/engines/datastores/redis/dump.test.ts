@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
+import { systemClock } from '#kernel/clock';
 import { createJobs } from '#engines/datastores/jobs';
 import type { Bytes, DumpReport } from '#engines/datastores/port';
 import { type Command, withLink } from '#engines/datastores/redis/link';
@@ -18,6 +19,7 @@ beforeAll(async () => {
   redis = await openRedis({}, ({ runtime }) =>
     createJobs({
       runtime,
+      clock: systemClock,
       log: quiet,
       addresses: {
         reserve: ({ gateway }) => gateway.replace(/\.1$/, `.${(host += 1)}`),
