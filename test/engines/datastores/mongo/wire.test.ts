@@ -15,7 +15,7 @@ afterEach(() => {
 const serve = async (answer: (command: Document, socket: Socket) => Document | Buffer | undefined): Promise<number> => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
-    socket.on('data', (data) => {
+    socket.on('data', (data: Buffer) => {
       const reply = answer(deserialize(data.subarray(21)), socket);
       if (reply !== undefined) socket.write(Buffer.isBuffer(reply) ? reply : messageOf(reply, data.readInt32LE(4)));
     });
