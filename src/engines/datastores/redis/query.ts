@@ -10,7 +10,8 @@ import { type Answer, textOf } from './resp.ts';
 import { tableOf } from './table.ts';
 
 const CONNECT_MS = 10_000;
-const KILL_MS = 10_000;
+/** The server hears nobody before its `busy-reply-threshold`, which is 5 s. */
+const KILL_MS = 20_000;
 const KILL_POLL_MS = 100;
 
 /** Runs one command as the reader or the writer; the server itself enforces what either may do. */

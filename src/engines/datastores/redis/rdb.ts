@@ -28,9 +28,10 @@ export class RdbCounter {
   private *file(): Generator<void, void, void> {
     yield* this.header();
     for (;;) {
-      const code = yield* this.byte();
+      const code = this.next() ?? (yield* this.byte());
       if (code === EOF) break;
-      yield* this.entry(code);
+      if (code === STRING && this.skipsStrings(2)) this.keys += 1;
+      else yield* this.entry(code);
     }
     yield* this.skip(CHECKSUM_BYTES);
     this.done = true;
@@ -130,6 +131,7 @@ export class RdbCounter {
 
   private *strings(count: number): Generator<void, void, void> {
     for (let i = 0; i < count; i += 1) {
+      if (this.skipsStrings(1)) continue;
       const first = yield* this.byte();
       switch (first) {
         case INT8:
@@ -165,6 +167,28 @@ export class RdbCounter {
     return value;
   }
 
+  /**
+   * Skips strings that are short, plain and wholly in this chunk, as nearly all are, or nothing: a generator for each would
+   * take longer than the server takes to write them.
+   */
+  private skipsStrings(count: number): boolean {
+    let at = this.at;
+    for (let i = 0; i < count; i += 1) {
+      const first = this.chunk[at];
+      if (first === undefined || first >> 6 > 1) return false;
+      at += first >> 6 === 0 ? 1 + first : 2 + (((first & 0x3f) << 8) | (this.chunk[at + 1] ?? 0));
+    }
+    if (at > this.chunk.length) return false;
+    this.at = at;
+    return true;
+  }
+
+  private next(): number | undefined {
+    const byte = this.chunk[this.at];
+    if (byte !== undefined) this.at += 1;
+    return byte;
+  }
+
   private *byte(): Generator<void, number, void> {
     while (this.at >= this.chunk.length) yield;
     const byte = this.chunk[this.at] ?? 0;
@@ -190,6 +214,7 @@ const STREAM_ID_BYTES = 16;
 const OLDEST = 5;
 const NEWEST = 11;
 
+const STRING = 0;
 const FUNCTION = 245;
 const IDLE = 248;
 const FREQUENCY = 249;
@@ -216,7 +241,7 @@ const STREAM = 15;
 const STREAM_3 = 21;
 const STREAMS = new Set([STREAM, 19, STREAM_3]);
 /** A string, and the compact forms of small collections, which are written as one: zipmap, ziplists, intset, listpacks. */
-const WHOLE_STRINGS = new Set([0, 9, 10, 11, 12, 13, 16, 17, 20]);
+const WHOLE_STRINGS = new Set([STRING, 9, 10, 11, 12, 13, 16, 17, 20]);
 
 const INT8 = 0xc0;
 const INT16 = 0xc1;

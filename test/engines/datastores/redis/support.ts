@@ -5,8 +5,6 @@ import type { DatastoreEngine, DatastoreInstance, Jobs, QueryRequest } from '#en
 import { createRedisEngine } from '#engines/datastores/redis/index';
 import { type Lab, type LabNetwork, openLab } from '#test/engines/runtime/support.ts';
 
-export const IMAGE = 'valkey/valkey:8';
-
 /** An instance as it could be, at an address that does not matter to whoever only looks at what is built from it. */
 export const anInstance = (over: Partial<DatastoreInstance> = {}): DatastoreInstance => ({
   id: 'ds_01abcdefghijkl',
