@@ -5,7 +5,7 @@ import { STOPPING, type Outcome, type Run } from '#modules/operations';
 import { requireSame } from './compare.ts';
 import type { DatastoreDeps } from './deps.ts';
 import { requireRow } from './rows.ts';
-import { openStored, removeStored, storedName } from './stored.ts';
+import { openStored, removeUnverified, storedName } from './stored.ts';
 
 /** Makes backups: a dump counts only once it was restored elsewhere and compared. */
 export interface BackupMaker {
@@ -97,14 +97,14 @@ export const createBackupMaker = (deps: DatastoreDeps): BackupMaker => {
     const backup = require(row.project, key);
     try {
       // What an attempt before has left is of no use: its snapshot is gone.
-      await removeStored(deps, backup);
+      await removeUnverified(deps, backup);
       await dump(run, row, backup);
       await verify(run, row, key);
     } catch (error) {
       if (run.signal.reason === STOPPING) throw error;
       const cause = run.signal.aborted ? toBerthError(run.signal.reason) : toBerthError(error);
       backups.update(key, { status: 'failed', error: cause.toBody(), places: [], finished_at: clock.now() });
-      await removeStored(deps, backup);
+      await removeUnverified(deps, backup);
       throw error;
     }
     await copy(run, key);

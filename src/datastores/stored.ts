@@ -18,3 +18,7 @@ export const openStored = ({ storage }: Storage, row: BackupRow, signal: AbortSi
 };
 
 export const removeStored = ({ storage }: Storage, row: BackupRow): Promise<void> => storage.remove(storedName(row));
+
+/** Of a backup that was never verified, and so never copied: a bucket that does not answer is no obstacle. */
+export const removeUnverified = ({ storage }: Storage, row: BackupRow): Promise<void> =>
+  storage.remove(storedName(row), 'disk');

@@ -5,7 +5,7 @@ import type { Backups, DatastoreRow } from '#modules/datastores';
 import type { Operations } from '#modules/operations';
 import type { Found } from './containers.ts';
 import type { DatastoreDeps } from './deps.ts';
-import { expiryOf, nextNightly } from './calendar.ts';
+import { isExpired, nextNightly, nightlyRoom } from './calendar.ts';
 import { removeStored, storedName } from './stored.ts';
 
 export interface UpkeepDeps extends DatastoreDeps {
@@ -90,8 +90,8 @@ export const createUpkeep = (deps: UpkeepDeps): Upkeep => {
   };
 
   const backUp = (row: DatastoreRow): Promise<void> => {
-    const due = nextNightly(deps.config, row, backups.list(row.project, row.name));
-    if (clock.now() < due) return Promise.resolve();
+    const due = nextNightly(deps.config, row, backups.list(row.project, row.name), clock.now());
+    if (clock.now() < due || nightlyRoom(backups.all()) === 0) return Promise.resolve();
     deps.db.transaction(() => deps.verbs.begin(deps.systemCtx(), row, 'nightly')).immediate();
     return Promise.resolve();
   };
@@ -101,11 +101,11 @@ export const createUpkeep = (deps: UpkeepDeps): Upkeep => {
     for (const backup of backups.all()) {
       if (signal.aborted) return;
       const row = { project: backup.project, name: backup.datastore };
-      const expiry = expiryOf(deps.config, backup, {
+      const siblings = {
         backups: backups.list(backup.project, backup.datastore),
         exists: store.byId(backup.datastore_id) !== undefined,
-      });
-      if (expiry !== null && expiry <= clock.now()) {
+      };
+      if (isExpired(deps.config, backup, siblings, clock.now())) {
         await guarded(`let go of backup ${backup.key} of`, row, async () => {
           await removeStored(deps, backup);
           backups.remove(backup.key);

@@ -70,8 +70,8 @@ export const createBackups = ({ disk, remote, recipient }: BackupsOptions): Back
       return { backups: merged.backups(), unreadable: merged.unreadable };
     },
     find,
-    remove: async (name) => {
-      for (const vault of vaults) await vault.remove(name);
+    remove: async (name, from) => {
+      for (const vault of vaults) if (from === undefined || from === vault.kind) await vault.remove(name);
     },
     removeParts: async () => {
       let removed = 0;

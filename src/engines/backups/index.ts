@@ -6,7 +6,7 @@ import type { Backups } from './port.ts';
 import { createS3Place, type S3Options } from './s3.ts';
 import { createVault } from './vault.ts';
 
-export { loadIdentity, loadOrCreateIdentity, type BackupKeys } from './identity.ts';
+export { loadOrCreateIdentity, type BackupKeys } from './identity.ts';
 
 export interface BackupPlaces {
   disk: DiskOptions;

@@ -116,8 +116,8 @@ export interface Backups {
 
   list(filter?: { project?: string; datastore?: string }): Promise<BackupListing>;
   find(name: BackupName): Promise<ListedBackup | undefined>;
-  /** Removes it everywhere; fine when it is gone. */
-  remove(name: BackupName): Promise<void>;
+  /** Removes it everywhere, or from one place only; fine when it is gone. */
+  remove(name: BackupName, from?: BackupPlace): Promise<void>;
   /** Removes what crashes have left: parts, and files without manifest. Leaves alone what is being written. */
   removeParts(): Promise<number>;
   /** Bytes that the project's backups take in the first place. */

@@ -137,6 +137,15 @@ test('a bucket that cannot be reached does not stand in the way of what is on th
   expect(await failureOf(unreachable.open(newName(), { signal }))).toMatchObject({ retryable: true });
   expect(await failureOf(unreachable.copyToRemote(name, signal))).toMatchObject({ retryable: true });
   expect(await failureOf(unreachable.remove(name))).toMatchObject({ retryable: true });
+  await unreachable.remove(name, 'disk');
+});
+
+test('removed from one place, it stays in the other', async () => {
+  const name = newName();
+  await backups.put(name, putOf(Buffer.from('x')));
+  await backups.copyToRemote(name, signal);
+  await backups.remove(name, 'disk');
+  expect(await places(name)).toEqual(['s3']);
 });
 
 test('a place that is not in use is told', async () => {

@@ -86,7 +86,7 @@ describe('a real server', () => {
   });
 
   test('what a killed upload left is aborted by removeParts once it is old, and not before', async () => {
-    const argv = [`${import.meta.dir}/endless-upload.ts`, JSON.stringify(server), 'shop/left/backup.dump'];
+    const argv = [`${import.meta.dir}/processes/endless-upload.ts`, JSON.stringify(server), 'shop/left/backup.dump'];
     const dying = Bun.spawn([process.execPath, ...argv], { stdout: 'pipe' });
     await dying.stdout.getReader().read();
     dying.kill('SIGKILL');

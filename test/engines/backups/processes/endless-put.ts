@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createBackups } from '#engines/backups/backups';
 import type { Bytes } from '#engines/backups/port';
 import { putOf } from '#test/contracts/backups.ts';
-import { diskVault } from './support.ts';
+import { diskVault } from '../support.ts';
 
 // Run by faults.test.ts, which kills it.
 const endless = async function* (): Bytes {

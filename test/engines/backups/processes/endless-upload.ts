@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Bytes } from '#engines/backups/port';
 import { createS3Place } from '#engines/backups/s3';
 import type { S3Server } from '#test/support/s3.ts';
-import { s3Options } from './support.ts';
+import { s3Options } from '../support.ts';
 
 // Run by s3-faults.test.ts, which kills it.
 const endless = async function* (): Bytes {
