@@ -25,10 +25,13 @@ const settingsTable = (): string =>
   ].join('\n');
 
 const row = (key: keyof Config): string => {
-  const summary = CONFIG_FLAGS[flagName(key)]?.summary.replace(/ \(default .*\)$/, '') ?? '';
+  const flag = CONFIG_FLAGS[flagName(key)];
+  const summary =
+    flag?.summary.replace(/ \(default .*\)$/, '') ?? 'secret: never as a flag, which others on the machine can read';
   const fallback = DEFAULT_CONFIG[key];
   const shown = fallback === '' ? '' : `\`${fallback}\``;
-  return `| \`--${flagName(key)}\` | \`${variableName(key)}\` | \`${tomlName(key)}\` | ${shown} | ${summary} |`;
+  const name = flag === undefined ? '' : `\`--${flagName(key)}\``;
+  return `| ${name} | \`${variableName(key)}\` | \`${tomlName(key)}\` | ${shown} | ${summary} |`;
 };
 
 if (import.meta.main) await Bun.write(FILE, withSettings(await Bun.file(FILE).text()));

@@ -107,6 +107,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
       await upkeepDone;
       await platform.stop();
       await runner.stop();
+      modules.closeDatastores();
       await api.logs.stop();
       api.tokens.stop();
       db.close();

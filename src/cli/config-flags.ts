@@ -4,7 +4,7 @@ import type { FlagSpec } from './command.ts';
 type Help = [value: string, summary: string];
 
 /** Settings that are secret: others on the machine can read the flags of a process. They are in berth.toml or the environment. */
-const SECRET = ['backupS3SecretKey'] as const satisfies readonly (keyof Config)[];
+export const SECRET = ['backupS3SecretKey'] as const satisfies readonly (keyof Config)[];
 
 /** What each setting is, in the order of help. A setting without a line here does not compile. */
 const HELP: Record<Exclude<keyof Config, (typeof SECRET)[number]>, Help> = {

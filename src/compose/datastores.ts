@@ -6,7 +6,14 @@ import type { DatastoreInstance } from '#engines/datastores/port';
 import { createPostgresEngine } from '#engines/datastores/postgres/index';
 import { createRedisEngine } from '#engines/datastores/redis/index';
 import type { Runtime } from '#engines/runtime/port';
-import { createPlaces, type DatastorePresence, type NetworksDeps, type Places } from '#deploy/index';
+import {
+  createPlaces,
+  firstAddress,
+  requireDisk,
+  type DatastorePresence,
+  type NetworksDeps,
+  type Places,
+} from '#deploy/index';
 import { openAuthority, type Authority } from '#datastores/authority';
 import { createDatastoreContainers, type DatastoreContainers } from '#datastores/containers';
 import { expiryOf, nextNightly } from '#datastores/calendar';
@@ -14,9 +21,12 @@ import { datastoreLabels, JOB_LABELS } from '#datastores/labels';
 import { openStored, removeStored } from '#datastores/stored';
 import { createScratch } from '#datastores/scratch';
 import {
+  createDatastoreModule,
   createDatastoreStore,
   newPassword,
   type BackupFiles,
+  type DatastoreModule,
+  type DatastoreModuleDeps,
   type BackupStore,
   type DatastoreRow,
   type DatastoreStore,
@@ -29,7 +39,49 @@ import type { Base } from './base.ts';
 /** Where apps find the certificate that vouches for datastores. */
 const CA_IN_REPLICAS = '/etc/berth/datastores-ca.pem';
 
-export interface DatastorePlaces {
+export type DatastoreAssemblyDeps = Base &
+  Omit<NetworksDeps, 'datastores'> &
+  Pick<DatastoreModuleDeps, 'operations' | 'events' | 'requireActive' | 'requireExists'> & {
+    vault: Seal;
+    storage: BackupStorage;
+  };
+
+/** The module of datastores with all that it stands on. `env` is looked up at each call: it is made of this in its turn. */
+export const assembleDatastores = (deps: DatastoreAssemblyDeps, env: DatastoreModuleDeps['env']) => {
+  const shared = createDatastorePlaces(deps);
+  const kinds = createDatastoreEngines({ ...deps, ...shared });
+  const { store, authority, places, presence } = shared;
+  const module: DatastoreModule = createDatastoreModule({
+    ...deps,
+    store,
+    engines: kinds.engines,
+    files: datastoreFiles({ ...deps, store, backups: () => module.backupStore }),
+    env,
+    projectOf: (project) => deps.projects.require(project),
+    gatewayOf: firstAddress,
+    labelsOf: kinds.labelsOf,
+    requireDisk: requireDisk(deps),
+  });
+  return {
+    module,
+    presence,
+    places,
+    /** What operations on datastores need besides. */
+    parts: {
+      store,
+      authority,
+      places,
+      engines: kinds.engines,
+      containers: kinds.containers,
+      backups: module.backupStore,
+      instanceOf: module.instanceOf,
+    },
+    /** Ends what the engines keep open. */
+    close: kinds.close,
+  };
+};
+
+interface DatastorePlaces {
   store: DatastoreStore;
   authority: Authority;
   presence: DatastorePresence;
@@ -37,9 +89,7 @@ export interface DatastorePlaces {
 }
 
 /** What deploys and datastores share: the rows, the certificates, and the places in the networks of projects. */
-export const createDatastorePlaces = (
-  deps: Base & Omit<NetworksDeps, 'datastores'> & { vault: Seal },
-): DatastorePlaces => {
+const createDatastorePlaces = (deps: Base & Omit<NetworksDeps, 'datastores'> & { vault: Seal }): DatastorePlaces => {
   const store = createDatastoreStore(deps.db, deps.vault);
   const authority = openAuthority({ ...deps, path: join(deps.config.dataDir, 'datastores', 'ca.pem') });
   const presence: DatastorePresence = {
@@ -58,14 +108,15 @@ export const createDatastorePlaces = (
   return { store, authority, presence, places: createPlaces({ ...deps, datastores: presence }) };
 };
 
-export interface DatastoreKinds {
+interface DatastoreKinds {
   engines: Engines;
   containers: DatastoreContainers;
   labelsOf(row: DatastoreRow): Record<string, string>;
+  close(): void;
 }
 
 /** The engines of all kinds, with what they run on. */
-export const createDatastoreEngines = (
+const createDatastoreEngines = (
   deps: Base & DatastorePlaces & { runtime: Runtime; projects: ProjectStore },
 ): DatastoreKinds => {
   const { runtime, clock, log, config, instance, newId, places } = deps;
@@ -87,8 +138,9 @@ export const createDatastoreEngines = (
   });
   const templateDir = join(config.dataDir, 'datastores', 'templates');
   const common = { runtime, clock, log, jobs, scratch };
+  const postgres = createPostgresEngine({ ...common, templateDir: join(templateDir, 'postgres') });
   const engines: Engines = {
-    postgres: createPostgresEngine({ ...common, templateDir: join(templateDir, 'postgres') }),
+    postgres,
     redis: createRedisEngine(common),
     mongo: createMongoEngine({ ...common, templateDir: join(templateDir, 'mongo') }),
   };
@@ -96,11 +148,12 @@ export const createDatastoreEngines = (
     engines,
     containers,
     labelsOf: (row) => datastoreLabels(instance, row),
+    close: postgres.close,
   };
 };
 
 /** What the module asks of stored backups. */
-export const datastoreFiles = (
+const datastoreFiles = (
   deps: Base & { storage: BackupStorage; store: DatastoreStore; backups: () => BackupStore },
 ): BackupFiles => ({
   open: (row, signal) => openStored(deps, row, signal),

@@ -1,10 +1,8 @@
 import type { Database } from 'bun:sqlite';
 import type { DeployDeps } from '#deploy/index';
-import { firstAddress, requireDisk } from '#deploy/index';
 import { readHostRoutes } from '#engines/runtime/host-routes';
 import { allocateSubnet } from '#engines/runtime/subnets';
 import { createStreams } from '#http/streams';
-import { createDatastoreModule } from '#modules/datastores';
 import { createEnv, openVault, type Env } from '#modules/env';
 import { createEvents } from '#modules/events';
 import { createServiceLogs } from '#modules/logs';
@@ -14,7 +12,7 @@ import { createReleases, createReleaseStore } from '#modules/releases';
 import { createLiveness, createReadReplicas, createServices, createServiceStore } from '#modules/services';
 import { createTokens } from '#modules/tokens';
 import type { Base } from './base.ts';
-import { createDatastoreEngines, createDatastorePlaces, datastoreFiles } from './datastores.ts';
+import { assembleDatastores } from './datastores.ts';
 import type { Engines } from './engines.ts';
 
 /** Ties the modules together. `runner` is looked up when an operation is queued: it is made of them in its turn. */
@@ -44,22 +42,10 @@ export const createModules = (base: Base, engines: Engines, runner: () => Runner
   const vault = openVault({ dataDir: config.dataDir, hasValues: () => hasSecrets(db), log });
   const guards = { requireActive, requireExists };
 
-  const datastorePlaces = createDatastorePlaces({ ...base, ...engines, ...stores, vault });
-  const kinds = createDatastoreEngines({ ...base, ...engines, ...stores, ...datastorePlaces });
-  const datastores = createDatastoreModule({
-    ...base,
-    ...guards,
-    store: datastorePlaces.store,
-    engines: kinds.engines,
-    files: datastoreFiles({ ...base, ...engines, store: datastorePlaces.store, backups: () => datastores.backupStore }),
-    operations,
-    events,
-    env: () => env,
-    projectOf: (project) => stores.projects.require(project),
-    gatewayOf: firstAddress,
-    labelsOf: kinds.labelsOf,
-    requireDisk: requireDisk({ ...base, ...engines }),
-  });
+  const datastores = assembleDatastores(
+    { ...base, ...engines, ...stores, ...guards, vault, operations, events },
+    (): Env => env,
+  );
   const env: Env = createEnv({
     db,
     clock,
@@ -67,7 +53,7 @@ export const createModules = (base: Base, engines: Engines, runner: () => Runner
     events,
     operations,
     services: stores.services,
-    injection: datastores.injection,
+    injection: datastores.module.injection,
     ...guards,
   });
   const logs = createServiceLogs({ runtime: engines.runtime, clock, log, config, maskerFor: env.masker });
@@ -96,7 +82,7 @@ export const createModules = (base: Base, engines: Engines, runner: () => Runner
     parts: {
       services: services.views,
       releases: releases.recent,
-      datastores: datastores.datastores.views,
+      datastores: datastores.module.datastores.views,
       envKeys: env.keys,
       recentEvents: events.recent,
       version: liveness.version,
@@ -111,7 +97,7 @@ export const createModules = (base: Base, engines: Engines, runner: () => Runner
     events,
     logs,
     liveness,
-    datastores: datastorePlaces.presence,
+    datastores: datastores.presence,
   } satisfies DeployDeps;
   return {
     stores,
@@ -127,27 +113,14 @@ export const createModules = (base: Base, engines: Engines, runner: () => Runner
       env,
       events,
       logs,
-      datastores: datastores.datastores,
-      backups: datastores.backups,
-      queries: datastores.queries,
-      tunnels: datastores.tunnels,
+      ...datastores.module,
       requireExists,
       requireService,
     },
     deployDeps,
-    places: datastorePlaces.places,
-    datastoreDeps: {
-      ...deployDeps,
-      env,
-      newId,
-      store: datastorePlaces.store,
-      backups: datastores.backupStore,
-      engines: kinds.engines,
-      containers: kinds.containers,
-      authority: datastorePlaces.authority,
-      places: datastorePlaces.places,
-      instanceOf: datastores.instanceOf,
-    },
+    places: datastores.places,
+    closeDatastores: datastores.close,
+    datastoreDeps: { ...deployDeps, ...datastores.parts, env, newId },
   };
 };
 

@@ -17,6 +17,7 @@ export interface Provision {
 
 export const createProvision = (deps: DatastoreDeps): Provision => {
   const { store, containers, engines } = deps;
+  const giveUp = createGiveUp(deps);
 
   /** Addresses and certificate, once: from then on they belong to the datastore. */
   const settlePlace = async (row: DatastoreRow, engine: DatastoreEngine): Promise<DatastoreRow> => {
@@ -44,12 +45,6 @@ export const createProvision = (deps: DatastoreDeps): Provision => {
     run.phase('restoring', `filling ${row.name} from backup ${key}: ${backup.rows ?? 0} rows`);
     const report = await engine.load(deps.instanceOf(row), await openStored(deps, backup, run.signal), run.signal);
     requireSame(backup, report);
-  };
-
-  const giveUp = async (run: Run, row: DatastoreRow): Promise<void> => {
-    run.log('berth', 'taking away what was made of it');
-    await containers.lower(row, { data: true });
-    store.update(row.id, { status: 'failed', updated_at: deps.clock.now() });
   };
 
   const announce = (run: Run, row: DatastoreRow): Outcome => {
@@ -83,6 +78,8 @@ export const createProvision = (deps: DatastoreDeps): Provision => {
     try {
       await engine.quiesce(deps.instanceOf(before), run.signal);
       await containers.raise(deps.instanceOf(after), engine, { signal: run.signal, anew: true, pull });
+      // Not every kind remembers that over a restart.
+      if (after.read_only) await engine.setReadOnly(deps.instanceOf(after), true);
     } catch (error) {
       if (run.signal.reason === STOPPING) throw error;
       run.log('berth', 'going back to how it was');
@@ -137,3 +134,14 @@ export const createProvision = (deps: DatastoreDeps): Provision => {
 
 /** For going back to how a datastore was. */
 const REPAIR_MS = 120_000;
+
+/** Takes back what was made of a datastore that cannot be made. */
+const createGiveUp =
+  ({ store, containers, clock }: DatastoreDeps) =>
+  async (run: Run, row: DatastoreRow): Promise<void> => {
+    run.log('berth', 'taking away what was made of it');
+    await containers.lower(row, { data: true });
+    // A fork is asked for again with its backup; anything else is made by the same request once more.
+    if (run.input.from === undefined) store.update(row.id, { status: 'failed', updated_at: clock.now() });
+    else store.remove(row.id);
+  };

@@ -3,6 +3,7 @@ import { CAPABILITIES, type Capability } from '#kernel/scope';
 import { systemClock, type Clock } from '#kernel/clock';
 import type { RouteMeta } from '#http/route';
 import { addProject, addRelease, addService, ctx, finish } from '#test/modules/support/rig.ts';
+import { addDatastore } from '#test/modules/support/datastores.ts';
 import { createWorld, type Ask, type World } from './world.ts';
 
 interface Row {
@@ -12,6 +13,10 @@ interface Row {
   right: number;
   ask?: Ask;
 }
+
+const DATA = '/v1/projects/{project}/datastores';
+/** Of the project `shop`; the other one has its own. */
+const BACKUP = 'bkp_shop';
 
 /** One row for every route; a route without one fails the suite. */
 const ROWS: Record<string, Row> = {
@@ -51,6 +56,24 @@ const ROWS: Record<string, Row> = {
   getOperation: { path: '/v1/operations/{op}', right: 200 },
   streamOperation: { path: '/v1/operations/{op}/stream', right: 200 },
   cancelOperation: { path: '/v1/operations/{op}/cancel', right: 409 },
+  listDatastores: { path: DATA, right: 200 },
+  createDatastore: { path: DATA, right: 202, ask: { body: { kind: 'mongo' } } },
+  getDatastore: { path: `${DATA}/postgres`, right: 200 },
+  updateDatastore: { path: `${DATA}/postgres`, right: 202, ask: { body: { memory_mb: 1024 } } },
+  restartDatastore: { path: `${DATA}/postgres/restart`, right: 202 },
+  rotateDatastore: { path: `${DATA}/postgres/rotate`, right: 202 },
+  forkDatastore: { path: `${DATA}/postgres/fork`, right: 202, ask: { body: { name: 'copy' } } },
+  deleteDatastore: { path: `${DATA}/postgres?confirm=true`, right: 202 },
+  listDatastoreTables: { path: `${DATA}/postgres/tables`, right: 200 },
+  queryDatastore: { path: `${DATA}/postgres/query`, right: 200, ask: { body: { query: 'select 1' } } },
+  openTunnel: { path: `${DATA}/postgres/tunnel`, right: 204, ask: { headers: { upgrade: 'websocket' } } },
+  listBackups: { path: `${DATA}/postgres/backups`, right: 200 },
+  createBackup: { path: `${DATA}/postgres/backups`, right: 202 },
+  getBackup: { path: `${DATA}/postgres/backups/{backup}`, right: 200 },
+  downloadBackup: { path: `${DATA}/postgres/backups/{backup}/download`, right: 200 },
+  deleteBackup: { path: `${DATA}/postgres/backups/{backup}?confirm=true`, right: 200 },
+  restoreBackup: { path: `${DATA}/postgres/restore`, right: 202, ask: { body: { key: BACKUP } } },
+  undoRestore: { path: `${DATA}/postgres/restore/undo`, right: 202 },
   setEnv: { path: '/v1/projects/{project}/env', right: 200, ask: { body: { A: 'b' } } },
   listEnv: { path: '/v1/projects/{project}/env', right: 200 },
   streamEvents: { path: '/v1/projects/{project}/events?follow=false', right: 200 },
@@ -82,6 +105,7 @@ const furnish = async (): Promise<Place> => {
     for (const id of ['rel_new', 'rel_old']) addRelease(world.rig, service, id);
     const operation = world.rig.operations.enqueue(ctx(), { kind: 'restart', project, service: 'web', input: {} });
     finish(world.rig, operation.operation_id);
+    addDatastore(world.rig, project, `bkp_${project}`);
     operations[project] = operation.operation_id;
   }
   return { world, clock, token: await world.mint(['read'], ['shop']), operations };
@@ -99,7 +123,8 @@ const whatFor = (place: Place, route: (typeof ROUTES)[number], project: string):
   const path = (row?.path ?? '')
     .replace('{project}', project)
     .replace('{op}', place.operations[project] ?? 'op_missing')
-    .replace('{tok}', place.token.id);
+    .replace('{tok}', place.token.id)
+    .replace('{backup}', `bkp_${project}`);
   return `${route.method} ${path}`;
 };
 

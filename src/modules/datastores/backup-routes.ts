@@ -16,7 +16,10 @@ const BackupPath = Type.Object({
 });
 const tag = 'backups';
 
-export const backupsRoutes = ({ backups }: { backups: Backups }) =>
+export const backupsRoutes = (deps: { backups: Backups }) =>
+  new Elysia().use(storedRoutes(deps)).use(restoreRoutes(deps));
+
+const storedRoutes = ({ backups }: { backups: Backups }) =>
   new Elysia()
     .get(
       '/v1/projects/:project/datastores/:name/backups',
@@ -100,7 +103,10 @@ export const backupsRoutes = ({ backups }: { backups: Backups }) =>
           confirm: true,
         }),
       },
-    )
+    );
+
+const restoreRoutes = ({ backups }: { backups: Backups }) =>
+  new Elysia()
     .post(
       '/v1/projects/:project/datastores/:name/restore',
       ({ request, params, body }) => acceptedOr(backups.restoreBackup(ctxOf(request), params, body)),

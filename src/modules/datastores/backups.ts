@@ -1,31 +1,27 @@
 import type { Database } from 'bun:sqlite';
 import type { Clock } from '#kernel/clock';
-import { isoTime } from '#kernel/clock';
 import type { Ctx } from '#kernel/ctx';
-import { conflict, invalidInput, notFound, type BerthError } from '#kernel/errors';
+import { conflict } from '#kernel/errors';
 import type { NewId } from '#kernel/ids';
 import { dryRun, type DryRun, type Page } from '#kernel/schema';
 import { requireProject } from '#kernel/scope';
 import type { Events } from '#modules/events';
-import { accepted, type Accepted, type OperationKind, type Operations } from '#modules/operations';
+import type { Accepted, Operations } from '#modules/operations';
+import { createBackupLookup } from './backup-lookup.ts';
 import type { BackupRow, BackupStore } from './backup-store.ts';
-import type { Backup, BackupCause, CreatedDatastore, ForkRequest, RestoreRequest } from './model.ts';
+import type { Backup, BackupCause } from './model.ts';
+import { createRestores, type Restores } from './restores.ts';
 import type { DatastorePath, Datastores, Engines } from './service.ts';
 import type { DatastoreRow } from './store.ts';
 import { backupView } from './view.ts';
 
 /** The verbs on backups. They outlive their datastore, until their time is over. */
-export interface Backups {
+export interface Backups extends Restores {
   /** Newest first, at most `page.limit + 1`. Those of a deleted datastore are found under its name. */
   listBackups(ctx: Ctx, path: DatastorePath, page: Page): Backup[];
   getBackup(ctx: Ctx, path: DatastorePath, key: string): Backup;
   createBackup(ctx: Ctx, path: DatastorePath): (Accepted & { key: string }) | DryRun;
   deleteBackup(ctx: Ctx, path: DatastorePath, key: string): Promise<{ deleted: true } | DryRun>;
-  restoreBackup(ctx: Ctx, path: DatastorePath, body: RestoreRequest): Accepted | DryRun;
-  /** Swaps back what the last restore replaced. */
-  undoRestore(ctx: Ctx, path: DatastorePath): Accepted | DryRun;
-  /** Makes another datastore from a backup; the newest verified one unless `key` names another. */
-  forkDatastore(ctx: Ctx, path: DatastorePath, body: ForkRequest): Promise<CreatedDatastore | DryRun>;
   /** The stored backup in clear, to take away. */
   download(ctx: Ctx, path: DatastorePath, key: string, signal: AbortSignal): Promise<Download>;
   /** Puts a backup into the state, to be made by its operation. Call it in a transaction. */
@@ -56,49 +52,12 @@ export interface BackupsDeps {
   requireExists: (project: string) => void;
 }
 
-const KEEP_HOURS = 24;
-
 export const createBackups = (deps: BackupsDeps): Backups => {
-  const { db, store, operations, engines, datastores } = deps;
+  const { db, store, datastores } = deps;
 
+  const lookup = createBackupLookup(deps);
+  const { requireBackup, requireVerified, change, read, enqueue } = lookup;
   const view = (row: BackupRow): Backup => backupView(row, deps.expiresAt(row));
-  const requireBackup = ({ project, name }: DatastorePath, key: string): BackupRow => {
-    const row = store.get(project, key);
-    if (row === undefined || row.datastore !== name) throw backupNotFound({ project, name }, key);
-    return row;
-  };
-  /** A backup that may be restored. */
-  const requireVerified = (path: DatastorePath, key: string): BackupRow => {
-    const row = requireBackup(path, key);
-    if (row.status === 'verified') return row;
-    throw conflict(
-      `backup ${key} is ${row.status}: only verified backups are restored`,
-      row.status === 'failed' ? 'choose another backup, or make a new one' : 'wait until it is verified',
-      row.status !== 'failed',
-    );
-  };
-  const requireRestorable = (row: Pick<DatastoreRow, 'kind' | 'name'>): void => {
-    if (engines[row.kind].restorable) return;
-    throw invalidInput(
-      `backups of ${row.kind} cannot be restored by berth: "${row.name}" is backup-only`,
-      'download the backup (berth db backups --download) and load it with the tools of the database; docs/datastores.md shows how',
-    );
-  };
-  const change = (ctx: Ctx, path: DatastorePath): DatastoreRow => {
-    requireProject(ctx.actor, path.project);
-    deps.requireActive(path.project);
-    const row = datastores.requireReady(path);
-    if (datastores.openOf(path, ['datastore.delete']) !== undefined)
-      throw conflict(`datastore "${path.name}" is being deleted`, 'wait until it is gone', true);
-    return row;
-  };
-  const read = (ctx: Ctx, path: DatastorePath): void => {
-    requireProject(ctx.actor, path.project);
-    deps.requireExists(path.project);
-  };
-  const enqueue = (ctx: Ctx, row: DatastoreRow, kind: OperationKind, input: Record<string, unknown>): Accepted =>
-    accepted(operations.enqueue(ctx, { kind, project: row.project, service: null, datastore: row.name, input }));
-
   const begin: Backups['begin'] = (ctx, row, cause) => {
     const key = deps.newId('bkp');
     const operation = enqueue(ctx, row, 'datastore.backup', { key });
@@ -107,6 +66,7 @@ export const createBackups = (deps: BackupsDeps): Backups => {
   };
 
   return {
+    ...createRestores(deps, lookup),
     begin,
     listBackups: (ctx, path, page) => {
       read(ctx, path);
@@ -144,48 +104,6 @@ export const createBackups = (deps: BackupsDeps): Backups => {
       }).immediate();
       return { deleted: true };
     },
-    restoreBackup: (ctx, path, body) => {
-      const row = change(ctx, path);
-      requireRestorable(row);
-      const backup = requireVerified(path, body.key);
-      const keepHours = body.keep_hours ?? KEEP_HOURS;
-      if (ctx.dryRun) return restorePlan(row, backup, keepHours);
-      const input = { key: body.key, keep_hours: keepHours };
-      return db.transaction(() => enqueue(ctx, row, 'datastore.restore', input)).immediate();
-    },
-    undoRestore: (ctx, path) => {
-      const row = change(ctx, path);
-      requireRestorable(row);
-      if (row.kept === null)
-        throw conflict(`datastore "${row.name}" keeps nothing that could be swapped back`, 'restore a backup instead');
-      if (ctx.dryRun)
-        return dryRun(`swap back the data of datastore ${row.name} from before ${isoTime(row.kept.restoredAt)}`, [
-          { action: 'update', resource: 'datastore', name: row.name },
-        ]);
-      return db.transaction(() => enqueue(ctx, row, 'datastore.undo_restore', {})).immediate();
-    },
-    forkDatastore: async (ctx, path, body) => {
-      requireProject(ctx.actor, path.project);
-      deps.requireActive(path.project);
-      const backup = body.key === undefined ? newestVerified(store, path) : requireVerified(path, body.key);
-      if (backup === undefined) {
-        datastores.requireRow(path);
-        throw conflict(
-          `datastore "${path.name}" has no verified backup`,
-          'make one first, and wait until it is verified',
-        );
-      }
-      requireRestorable({ kind: backup.kind, name: backup.datastore });
-      return datastores.createDatastore(ctx, path.project, {
-        kind: backup.kind,
-        version: backup.version,
-        name: body.name,
-        ...(body.memory_mb === undefined ? {} : { memory_mb: body.memory_mb }),
-        ...(body.cpus === undefined ? {} : { cpus: body.cpus }),
-        ...(body.storage_limit_mb === undefined ? {} : { storage_limit_mb: body.storage_limit_mb }),
-        from: backup,
-      });
-    },
     download: async (ctx, path, key, signal) => {
       read(ctx, path);
       const row = requireVerified(path, key);
@@ -193,15 +111,6 @@ export const createBackups = (deps: BackupsDeps): Backups => {
     },
   };
 };
-
-const backupNotFound = ({ project, name }: DatastorePath, key: string): BerthError =>
-  notFound(
-    `datastore "${name}" has no backup "${key}"`,
-    `list them with GET /v1/projects/${project}/datastores/${name}/backups`,
-  );
-
-const newestVerified = (store: BackupStore, { project, name }: DatastorePath): BackupRow | undefined =>
-  store.list(project, name).find((row) => row.status === 'verified');
 
 const newBackup = (
   row: DatastoreRow,
@@ -228,12 +137,3 @@ const newBackup = (
   error: null,
   created_by: facts.by,
 });
-
-const restorePlan = (row: DatastoreRow, backup: BackupRow, keepHours: number): DryRun =>
-  dryRun(
-    `restore datastore ${row.name} to ${isoTime(backup.started_at)}: beside the live data, checked, then swapped; the data of now is kept for ${keepHours} h`,
-    [
-      { action: 'update', resource: 'datastore', name: row.name, backup: backup.key, rows: backup.rows },
-      ...(row.kept === null ? [] : [{ action: 'delete', resource: 'kept data', name: row.name }]),
-    ],
-  );

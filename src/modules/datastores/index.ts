@@ -1,4 +1,4 @@
-export { createDatastoreModule, type BackupFiles, type DatastoreModule } from './assemble.ts';
+export { createDatastoreModule, type BackupFiles, type DatastoreModule, type DatastoreModuleDeps } from './assemble.ts';
 export { backupsRoutes } from './backup-routes.ts';
 export type { BackupPatch, BackupRow, BackupStore } from './backup-store.ts';
 export type { Backups } from './backups.ts';

@@ -4,7 +4,7 @@ import type { Ctx } from '#kernel/ctx';
 import { BerthError, toBerthError } from '#kernel/errors';
 import type { Masker } from '#kernel/mask';
 import { encodeCursor } from '#http/list';
-import type { Page } from '#kernel/schema';
+import { dryRun, type DryRun, type Page } from '#kernel/schema';
 import { holds, requireProject } from '#kernel/scope';
 import type { Events } from '#modules/events';
 import type { QueryInput, Tables } from './model.ts';
@@ -22,7 +22,7 @@ export interface QueryReply {
 /** Looking into datastores. */
 export interface Queries {
   /** Read-only unless the token holds `manage_datastores` too. Every one is an event, failed ones included. */
-  query(ctx: Ctx, path: DatastorePath, input: QueryInput, signal: AbortSignal): Promise<QueryReply>;
+  query(ctx: Ctx, path: DatastorePath, input: QueryInput, signal: AbortSignal): Promise<QueryReply | DryRun>;
   tables(ctx: Ctx, path: DatastorePath, page: Page, match: string | undefined): Promise<Tables>;
 }
 
@@ -68,6 +68,11 @@ export const createQueries = (deps: QueriesDeps): Queries => {
     query: async (ctx, path, input, signal) => {
       const row = require(ctx, path);
       const write = holds(ctx.actor, 'manage_datastores') && input.read_only !== true;
+      if (ctx.dryRun) {
+        return dryRun(`run one statement in datastore ${row.name}, ${write ? 'which may write' : 'which only reads'}`, [
+          { action: 'query', resource: 'datastore', name: row.name, write },
+        ]);
+      }
       const began = clock.monotonic();
       const elapsed = (): number => Math.round(clock.monotonic() - began);
       try {

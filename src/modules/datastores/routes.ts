@@ -222,7 +222,7 @@ const consoleRoutes = ({ queries, tunnels }: DatastoreRoutesDeps) =>
       {
         params: DatastorePath,
         body: QueryBody,
-        response: { 200: QueryReply },
+        response: { 200: Type.Union([QueryReply, DryRunSchema]) },
         ...route({
           operationId: 'queryDatastore',
           capability: 'query_datastores',
@@ -231,7 +231,7 @@ const consoleRoutes = ({ queries, tunnels }: DatastoreRoutesDeps) =>
           description:
             'Reads only, unless the token holds `manage_datastores` too. At most 500 rows; each query is an event of the project.',
           errors: ['NOT_FOUND', 'CONFLICT', 'TIMEOUT'],
-          idempotent: false,
+          dryRun: true,
         }),
       },
     )

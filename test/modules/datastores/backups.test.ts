@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { makeReady } from '../support/datastores.ts';
+import { makeReady, verifyBackup } from '../support/datastores.ts';
 import { addProject, addToken, call, createRig, type Rig } from '../support/rig.ts';
 
 const BASE = '/v1/projects/shop/datastores';
@@ -15,19 +15,6 @@ const setUp = async (kind = 'postgres'): Promise<Rig> => {
 const backUp = async (rig: Rig, name = 'postgres'): Promise<string> =>
   (await call(rig, `POST ${BASE}/${name}/backups`)).body.key;
 
-/** Does what the operation of a backup would do. */
-const verify = (rig: Rig, key: string): void =>
-  rig.datastores.backupStore.update(key, {
-    status: 'verified',
-    bytes: 3,
-    sha256: 'f'.repeat(64),
-    rows: 2,
-    objects: { 'public.a': 2 },
-    places: ['disk'],
-    finished_at: 2000,
-    verified_at: 3000,
-  });
-
 describe('createBackup', () => {
   test('is accepted with the key of the backup to come', async () => {
     const rig = await setUp();
@@ -42,7 +29,7 @@ describe('createBackup', () => {
   test('shows what a verified backup holds', async () => {
     const rig = await setUp();
     const key = await backUp(rig);
-    verify(rig, key);
+    verifyBackup(rig, key);
     expect((await call(rig, `GET ${BASE}/postgres/backups/${key}`)).body).toMatchObject({
       status: 'verified',
       rows: 2,
@@ -71,7 +58,7 @@ describe('restoreBackup', () => {
     const key = await backUp(rig);
     const early = await call(rig, `POST ${BASE}/postgres/restore`, { body: { key } });
     expect(early.body).toMatchObject({ code: 'CONFLICT', retryable: true });
-    verify(rig, key);
+    verifyBackup(rig, key);
     const { status, body } = await call(rig, `POST ${BASE}/postgres/restore`, { body: { key } });
     expect(status).toBe(202);
     expect(rig.operationStore.get(body.operation_id)?.input).toBe(JSON.stringify({ key, keep_hours: 24 }));
@@ -80,7 +67,7 @@ describe('restoreBackup', () => {
   test('says what it would do', async () => {
     const rig = await setUp();
     const key = await backUp(rig);
-    verify(rig, key);
+    verifyBackup(rig, key);
     const { body } = await call(rig, `POST ${BASE}/postgres/restore?dry_run=true`, { body: { key, keep_hours: 2 } });
     expect(body.plan.summary).toContain('kept for 2 h');
   });
@@ -88,7 +75,7 @@ describe('restoreBackup', () => {
   test('is refused for redis, with what to do instead', async () => {
     const rig = await setUp('redis');
     const key = await backUp(rig, 'redis');
-    verify(rig, key);
+    verifyBackup(rig, key);
     const { status, body } = await call(rig, `POST ${BASE}/redis/restore`, { body: { key } });
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'INVALID_INPUT', hint: expect.stringContaining('download') });
@@ -99,7 +86,7 @@ describe('restoreBackup', () => {
     await call(rig, `POST ${BASE}`, { body: { kind: 'postgres', name: 'other' } });
     makeReady(rig, 'other');
     const key = await backUp(rig, 'other');
-    verify(rig, key);
+    verifyBackup(rig, key);
     expect((await call(rig, `POST ${BASE}/postgres/restore`, { body: { key } })).body.code).toBe('NOT_FOUND');
   });
 
@@ -114,7 +101,7 @@ describe('forkDatastore', () => {
     const rig = await setUp();
     expect((await call(rig, `POST ${BASE}/postgres/fork`, { body: { name: 'copy' } })).body.code).toBe('CONFLICT');
     const key = await backUp(rig);
-    verify(rig, key);
+    verifyBackup(rig, key);
     await backUp(rig);
     const { status, body } = await call(rig, `POST ${BASE}/postgres/fork`, { body: { name: 'copy' } });
     expect(status).toBe(202);
@@ -125,8 +112,8 @@ describe('forkDatastore', () => {
   test('works for a datastore that is gone, from its last backup', async () => {
     const rig = await setUp();
     const key = await backUp(rig);
-    verify(rig, key);
-    rig.datastores.store.remove(rig.datastores.datastores.requireRow({ project: 'shop', name: 'postgres' }).id);
+    verifyBackup(rig, key);
+    rig.datastoreStore.remove(rig.datastores.requireRow({ project: 'shop', name: 'postgres' }).id);
     expect((await call(rig, `GET ${BASE}/postgres/backups`)).body.backups).toHaveLength(1);
     expect((await call(rig, `POST ${BASE}/postgres/fork`, { body: { name: 'copy', key } })).status).toBe(202);
   });
@@ -136,8 +123,8 @@ describe('a stored backup', () => {
   test('can be downloaded by those who may manage datastores', async () => {
     const rig = await setUp();
     const key = await backUp(rig);
-    verify(rig, key);
-    rig.datastores.files.contents.set(key, new TextEncoder().encode('dump'));
+    verifyBackup(rig, key);
+    rig.files.contents.set(key, new TextEncoder().encode('dump'));
     const token = addToken(rig, 'manager', ['manage_datastores'], ['shop']);
     const response = await rig.app.handle(
       new Request(`http://berth.test${BASE}/postgres/backups/${key}/download`, {
@@ -155,10 +142,10 @@ describe('a stored backup', () => {
     const rig = await setUp();
     const key = await backUp(rig);
     expect((await call(rig, `DELETE ${BASE}/postgres/backups/${key}?confirm=true`)).body.code).toBe('CONFLICT');
-    verify(rig, key);
+    verifyBackup(rig, key);
     expect((await call(rig, `DELETE ${BASE}/postgres/backups/${key}`)).body.code).toBe('INVALID_INPUT');
     expect((await call(rig, `DELETE ${BASE}/postgres/backups/${key}?confirm=true`)).body).toEqual({ deleted: true });
-    expect(rig.datastores.files.removed).toEqual([key]);
+    expect(rig.files.removed).toEqual([key]);
     expect((await call(rig, `GET ${BASE}/postgres/backups/${key}`)).body.code).toBe('NOT_FOUND');
   });
 

@@ -112,8 +112,8 @@ describe('createDatastore', () => {
     const rig = setUp();
     const first = await create(rig, { kind: 'redis' });
     finish(rig, first.body.operation_id);
-    const row = rig.datastores.datastores.requireRow({ project: 'shop', name: 'redis' });
-    rig.datastores.store.update(row.id, { status: 'failed' });
+    const row = rig.datastores.requireRow({ project: 'shop', name: 'redis' });
+    rig.datastoreStore.update(row.id, { status: 'failed' });
     const again = await create(rig, { kind: 'redis' });
     expect(again.body).toMatchObject({ created: false, status: 'provisioning' });
     expect(again.body.operation_id).not.toBe(first.body.operation_id);

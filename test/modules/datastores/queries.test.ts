@@ -25,11 +25,11 @@ describe('queryDatastore', () => {
       truncated: false,
       duration_ms: 2,
     };
-    rig.datastores.engines.postgres.answer = () => answer;
+    rig.engines.postgres.answer = () => answer;
     const { status, body } = await call(rig, QUERY, { body: { query: 'select $1::int as n', params: [1] } });
     expect(status).toBe(200);
     expect(body).toEqual(answer);
-    expect(rig.datastores.engines.postgres.queries[0]?.request).toMatchObject({
+    expect(rig.engines.postgres.queries[0]?.request).toMatchObject({
       query: 'select $1::int as n',
       params: [1],
       write: true,
@@ -53,7 +53,7 @@ describe('queryDatastore', () => {
     const rig = await setUp();
     const reader = addToken(rig, 'reader', ['query_datastores'], ['shop']);
     const writer = addToken(rig, 'writer', ['query_datastores', 'manage_datastores'], ['shop']);
-    rig.datastores.engines.postgres.answer = ({ write }) => {
+    rig.engines.postgres.answer = ({ write }) => {
       if (!write) throw new BerthError('CAPABILITY_MISSING', 'cannot write', { hint: 'none' });
       return { columns: [], rows: [], row_count: 1, truncated: false, duration_ms: 1 };
     };
@@ -104,7 +104,7 @@ describe('queryDatastore', () => {
 describe('listDatastoreTables', () => {
   test('pages by the cursor of the engine', async () => {
     const rig = await setUp();
-    rig.datastores.engines.postgres.page = { entries: [{ name: 'a', type: 'table' }], next: 'public.a' };
+    rig.engines.postgres.page = { entries: [{ name: 'a', type: 'table' }], next: 'public.a' };
     const path = 'GET /v1/projects/shop/datastores/postgres/tables';
     const { body } = await call(rig, `${path}?limit=1&match=a`);
     expect(body).toEqual({ tables: [{ name: 'a', type: 'table' }], next_cursor: expect.any(String) });

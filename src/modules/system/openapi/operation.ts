@@ -149,6 +149,11 @@ const BODIES: Record<string, unknown> = {
   rollbackService: { release: 'rel_a81c55d20f3e' },
   scaleService: { replicas: 2 },
   setEnv: { LOG_LEVEL: 'debug', OLD_FLAG: null },
+  createDatastore: { kind: 'postgres' },
+  updateDatastore: { memory_mb: 1024 },
+  forkDatastore: { name: 'staging-db' },
+  restoreBackup: { key: 'bkp_01jd3kq2m5abcdefghjk' },
+  queryDatastore: { query: 'select * from users where id = $1', params: [42] },
 };
 
 const uploadBody: Json = {
@@ -169,6 +174,7 @@ const uploadBody: Json = {
 
 const successes = (source: SourceRoute, entry: RouteEntry, schemas: SchemaSet): Json => {
   if (entry.meta.stream) return { 200: eventStream };
+  if (entry.operationId === 'openTunnel') return { 101: { description: 'The connection is a WebSocket from here on.' } };
   const replies = source.hooks.response as Record<string, unknown> | undefined;
   if (replies === undefined) return { 200: { description: 'The document.', content: otherContent(entry.operationId) } };
   return Object.fromEntries(
@@ -187,6 +193,7 @@ const MEANING: Record<string, string> = {
 };
 
 const MEDIA: Record<string, string> = {
+  downloadBackup: 'application/octet-stream',
   getDocs: 'text/html',
   getDocsFile: 'application/octet-stream',
   getMetrics: 'text/plain',
