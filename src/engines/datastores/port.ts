@@ -73,7 +73,7 @@ export interface Connection {
   parts: Record<string, string>;
 }
 
-/** A column of a result; `type` is the database's own name of it, such as `int8` or `timestamptz`. */
+/** A column of a result; `type` is the database's own name of it, such as `bigint` or `character varying(20)`. */
 export interface Column {
   name: string;
   type: string;
