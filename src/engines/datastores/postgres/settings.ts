@@ -29,6 +29,8 @@ export const serverSettings = (size: ServerSize): Record<string, string> => ({
   unix_socket_directories: '',
   password_encryption: 'scram-sha-256',
   max_wal_senders: '0',
+  // Nobody replicates. So what a restore loads need not go through the log, which would fill the disk and stop the server.
+  wal_level: 'minimal',
   ...(Number(size.major) >= 17 ? { allow_alter_system: 'off' } : {}),
   ...connectionSettings(size),
   ...memorySettings(size),
