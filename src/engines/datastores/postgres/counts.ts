@@ -6,7 +6,6 @@ export const LARGE_OBJECTS = 'large objects';
 
 /** Tables come and go while they are listed: so often it is tried to lock them all. */
 const LOCK_ATTEMPTS = 5;
-const LOCK_TIMEOUT_MS = 30_000;
 /** Names in one statement. */
 const LOCK_BATCH = 500;
 const NO_SUCH_TABLE = new Set(['42P01', '3F000']);
@@ -36,13 +35,14 @@ const TABLES = `
  * Begins the read-only transaction that a dump and its count share, and returns the snapshot for pg_dump. All tables are
  * locked before the snapshot is taken: one that is truncated or rewritten after it would look empty to both.
  */
-export const beginSnapshot = async (client: Client): Promise<string> => {
+export const beginSnapshot = async (client: Client, lockTimeoutMs: number): Promise<string> => {
   // Whatever the owner of the database has set for it: operators are those of Postgres.
   await client.query('SET search_path TO pg_catalog, pg_temp');
   for (let attempt = 1; ; attempt += 1) {
     const tables = await listTables(client);
     try {
       await client.query('BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      await client.query(`SET LOCAL lock_timeout TO ${lockTimeoutMs}`);
       await lockTables(client, tables);
       return await exportSnapshot(client);
     } catch (thrown) {
@@ -83,7 +83,6 @@ export const reportOf = (server: string, objects: Record<string, number>): DumpR
 const listTables = async (client: Client): Promise<Table[]> => (await client.query<Table>(TABLES)).rows;
 
 const lockTables = async (client: Client, tables: Table[]): Promise<void> => {
-  await client.query(`SET LOCAL lock_timeout TO ${LOCK_TIMEOUT_MS}`);
   for (let at = 0; at < tables.length; at += LOCK_BATCH) {
     const names = tables.slice(at, at + LOCK_BATCH).map((table) => `ONLY ${quoted(table)}`);
     await client.query(`LOCK TABLE ${names.join(', ')} IN ACCESS SHARE MODE`);

@@ -54,6 +54,12 @@ export const createLike = async (client: Client, like: DatabaseRow, name: string
 
 export const markFilled = async (client: Client, name: string): Promise<void> => {
   await client.query(`COMMENT ON DATABASE ${escapeIdentifier(name)} IS NULL`);
+  await setAside(client, name);
+};
+
+/** Only the live database belongs to the role of apps: an owner may drop what he owns, also what is kept for him. */
+export const setAside = async (client: Client, name: string): Promise<void> => {
+  await client.query(`ALTER DATABASE ${escapeIdentifier(name)} OWNER TO CURRENT_USER`);
 };
 
 /** Idempotent; ends the sessions in it. */
@@ -73,15 +79,16 @@ export const dropDatabase = async (client: Client, name: string): Promise<void> 
 export const IN_USE = '55006';
 const DROP_ATTEMPTS = 5;
 
-/** Makes settings, rights, limit and comment of a database those of another one. */
+/** Makes owner, settings, rights, limit and comment of a database those of another one. */
 export const copyProperties = async (client: Client, from: DatabaseRow, to: string): Promise<void> => {
   // Row by row as they are: ALTER DATABASE … SET would need the quoting rules of every setting.
   await client.query(`DELETE FROM pg_db_role_setting WHERE setdatabase = ${oidOf(to)}`);
   await client.query(`
     INSERT INTO pg_db_role_setting (setdatabase, setrole, setconfig)
     SELECT ${oidOf(to)}, setrole, setconfig FROM pg_db_role_setting WHERE setdatabase = ${oidOf(from.datname)}`);
-  await copyGrants(client, from.datname, to);
   const name = escapeIdentifier(to);
+  await client.query(`ALTER DATABASE ${name} OWNER TO ${escapeIdentifier(from.owner)}`);
+  await copyGrants(client, from.datname, to);
   await client.query(`ALTER DATABASE ${name} CONNECTION LIMIT ${from.connection_limit}`);
   const comment = from.comment === null ? 'NULL' : escapeLiteral(from.comment);
   await client.query(`COMMENT ON DATABASE ${name} IS ${comment}`);

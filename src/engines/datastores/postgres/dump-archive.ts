@@ -12,6 +12,8 @@ export interface ArchiveFilter {
 
 export interface Archive {
   bytes: Bytes;
+  /** Objects and parts of them: tables, their rows, indexes, comments … */
+  entries: number;
   /** `ALTER DATABASE … SET` of the database that was dumped; complete when the bytes are read. pg_restore skips them. */
   properties: string[];
 }
@@ -32,36 +34,35 @@ const GRANTS = new Set(['ACL', 'DEFAULT ACL']);
  * they would fail the restore at its very end. Blanked statements keep their length, so nothing else of the archive moves.
  * Layout: ReadHead, ReadToc and _ReadExtraToc of src/bin/pg_dump/pg_backup_archiver.c and pg_backup_custom.c.
  */
-export const filterArchive = (source: Bytes, filter: ArchiveFilter): Archive => {
-  const properties: string[] = [];
-  return { bytes: filtered(source, filter, properties), properties };
-};
-
-async function* filtered(source: Bytes, filter: ArchiveFilter, properties: string[]): AsyncGenerator<Uint8Array> {
-  const iterator = source[Symbol.asyncIterator]();
+export const openArchive = async (source: AsyncIterator<Uint8Array>, filter: ArchiveFilter): Promise<Archive> => {
   let ended = false;
   const pull = async (): Promise<Uint8Array | undefined> => {
     if (ended) return undefined;
-    const { done, value } = await iterator.next();
+    const { done, value } = await source.next();
     ended = done === true;
     return done === true ? undefined : value;
   };
-  try {
-    const window = new Window(pull);
-    const head = await window.take(readHead);
-    if (head === undefined) throw notAnArchive('it ends within its header');
-    for (let entry = 0; entry < head.entries; entry += 1) {
-      const found = await window.take((reader) => readEntry(reader, head));
-      // Cut off: what is left is passed on, for pg_restore to say so.
-      if (found === undefined) break;
-      edit(found, filter, properties);
-      if (window.readyBytes >= OUTPUT_BYTES) yield window.flush();
-    }
-    yield window.flushAll();
-    for (let chunk = await pull(); chunk !== undefined; chunk = await pull()) yield chunk;
-  } finally {
-    if (!ended) await iterator.return?.();
+  const window = new Window(pull);
+  const head = await window.take(readHead);
+  if (head === undefined) throw notAnArchive('it ends within its header');
+  const properties: string[] = [];
+  return { bytes: filtered({ window, head, pull }, filter, properties), entries: head.entries, properties };
+};
+
+async function* filtered(
+  { window, head, pull }: { window: Window; head: Head; pull: () => Promise<Uint8Array | undefined> },
+  filter: ArchiveFilter,
+  properties: string[],
+): AsyncGenerator<Uint8Array> {
+  for (let entry = 0; entry < head.entries; entry += 1) {
+    const found = await window.take((reader) => readEntry(reader, head));
+    // Cut off: what is left is passed on, for pg_restore to say so.
+    if (found === undefined) break;
+    edit(found, filter, properties);
+    if (window.readyBytes >= OUTPUT_BYTES) yield window.flush();
   }
+  yield window.flushAll();
+  for (let chunk = await pull(); chunk !== undefined; chunk = await pull()) yield chunk;
 }
 
 const edit = ({ kind, definition }: Entry, filter: ArchiveFilter, properties: string[]): void => {

@@ -5,7 +5,8 @@ import { destroy, disconnect, type Connect } from './connect.ts';
 import { aborted, postgresFailure } from './failures.ts';
 import { createHandOff } from './hand-off.ts';
 import { jobFailure } from './job-failures.ts';
-import { jobEnvironment, type DumpTarget } from './target.ts';
+import { createSeal } from './seal.ts';
+import { jobEnvironment, lastingSession, type DumpTarget } from './target.ts';
 
 const MEMORY_MB = 512;
 /**
@@ -16,8 +17,6 @@ const ZSTD = 'zstd:3';
 /** pg_dump has zstd from 16 on. */
 const FIRST_WITH_ZSTD = 16;
 const GZIP = '1';
-/** pg_dump asks for locks that the snapshot's session has: only a change of the schema that waits for those can be in between. */
-const LOCK_WAIT_MS = 20_000;
 
 /** Dumps a database as its reader: what an owner makes of his tables meanwhile never runs as superuser (CVE-2024-7348). */
 export const dumpDatabase = async (
@@ -28,33 +27,42 @@ export const dumpDatabase = async (
   const client = await openReader(connect, target, signal);
   let snapshot: string;
   try {
-    snapshot = await beginSnapshot(client);
+    snapshot = await beginSnapshot(client, target.lockTimeoutMs);
   } catch (thrown) {
     destroy(client);
     throw signal.aborted ? aborted(WHAT, signal.reason) : postgresFailure(WHAT, thrown);
   }
 
   const stop = new AbortController();
-  const both = AbortSignal.any([signal, stop.signal]);
+  let failure: Error | undefined;
+  /** The first reason is what everybody is told. */
+  const giveUp = (thrown: unknown): void => {
+    failure ??= signal.aborted ? aborted(WHAT, signal.reason) : errorOf(thrown);
+    handOff.end(failure);
+    stop.abort(failure);
+    destroy(client);
+  };
   const handOff = createHandOff(async () => {
-    stop.abort(new Error('the reader of the dump left'));
+    giveUp(aborted(WHAT, 'the reader of the dump left'));
     await Promise.allSettled([report]);
   });
-  both.addEventListener('abort', () => handOff.end(aborted(WHAT, both.reason)), { once: true });
+  const onAbort = (): void => giveUp(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
 
-  const counted = orElse(count(client, target), (thrown) => {
-    handOff.end(postgresFailure(WHAT, thrown));
-    stop.abort(thrown);
-  });
-  const dumped = orElse(runDump(jobs, { target, snapshot, signal: both, put: handOff.put }), (thrown) => {
-    handOff.end(thrown);
-    destroy(client);
-  });
-  const report = settle({ client, counted, dumped, signal });
-  void dumped.then(
-    () => handOff.end(),
-    () => undefined,
-  );
+  const work = async (): Promise<DumpReport> => {
+    const dumping = runDump(jobs, { target, snapshot, signal: stop.signal, put: handOff.put }).then(() =>
+      handOff.end(),
+    );
+    const counting = count(client, target);
+    for (const part of [dumping, counting]) part.catch(giveUp);
+    const [, counted] = await Promise.allSettled([dumping, counting]);
+    signal.removeEventListener('abort', onAbort);
+    if (failure !== undefined) throw failure;
+    if (counted.status === 'rejected') throw errorOf(counted.reason);
+    await disconnect(client);
+    return counted.value;
+  };
+  const report = work();
   // Who reads the bytes sees the failure too.
   report.catch(() => undefined);
   return { bytes: handOff.bytes, report };
@@ -68,22 +76,29 @@ const openReader = (connect: Connect, target: DumpTarget, signal: AbortSignal): 
     database: target.database,
     unit: target.unit,
     statementMs: 0,
+    options: lastingSession(target),
     signal,
   });
 
-const count = async (client: Client, target: DumpTarget): Promise<DumpReport> =>
-  reportOf(await serverVersion(client), await target.count(client));
+const count = async (client: Client, target: DumpTarget): Promise<DumpReport> => {
+  try {
+    return reportOf(await serverVersion(client), await target.count(client));
+  } catch (thrown) {
+    throw postgresFailure('count the rows', thrown);
+  }
+};
 
 const runDump = async (
   jobs: Jobs,
   how: { target: DumpTarget; snapshot: string; signal: AbortSignal; put: (chunk: Uint8Array) => Promise<void> },
 ): Promise<void> => {
   const { target, snapshot, signal } = how;
+  const seal = createSeal();
   const end = await jobs.run({
     instance: target.instance,
     purpose: 'dump',
     image: target.image,
-    argv: dumpCommand(target.major, snapshot),
+    argv: dumpCommand(target, snapshot),
     env: jobEnvironment(target, {
       as: target.reader,
       database: target.database,
@@ -91,43 +106,31 @@ const runDump = async (
       settings: target.major >= FIRST_WITH_ZSTD ? { lo_compat_privileges: 'on' } : {},
     }),
     memoryMb: MEMORY_MB,
-    stdout: how.put,
+    stdout: (chunk) => {
+      seal.add(chunk);
+      return how.put(chunk);
+    },
     signal,
   });
-  if (signal.aborted) throw aborted(WHAT, signal.reason);
+  signal.throwIfAborted();
   const failure = jobFailure(WHAT, end, MEMORY_MB);
   if (failure !== undefined) throw failure;
+  await how.put(seal.bytes());
 };
 
 /** Everything of the database; settings of the database itself are in there, and roles are not. */
-export const dumpCommand = (major: number, snapshot: string): string[] => [
+export const dumpCommand = (
+  { major, lockTimeoutMs }: Pick<DumpTarget, 'major' | 'lockTimeoutMs'>,
+  snapshot: string,
+): string[] => [
   'pg_dump',
   '--format=custom',
   `--compress=${major >= FIRST_WITH_ZSTD ? ZSTD : GZIP}`,
   `--snapshot=${snapshot}`,
-  `--lock-wait-timeout=${LOCK_WAIT_MS}`,
+  // The session of the snapshot has these locks already: what can be in between is a change that waits for that session,
+  // and so for pg_dump itself. Only the time limit ends it.
+  `--lock-wait-timeout=${lockTimeoutMs}`,
   '--no-password',
 ];
 
-/** The transaction that holds the snapshot ends with the dump. */
-const settle = async (how: {
-  client: Client;
-  counted: Promise<DumpReport>;
-  dumped: Promise<void>;
-  signal: AbortSignal;
-}): Promise<DumpReport> => {
-  try {
-    const [report] = await Promise.all([how.counted, how.dumped]);
-    await disconnect(how.client);
-    return report;
-  } catch (thrown) {
-    destroy(how.client);
-    await Promise.allSettled([how.counted, how.dumped]);
-    throw how.signal.aborted ? aborted(WHAT, how.signal.reason) : postgresFailure(WHAT, thrown);
-  }
-};
-
-const orElse = <T>(promise: Promise<T>, onFailure: (thrown: unknown) => void): Promise<T> => {
-  promise.catch(onFailure);
-  return promise;
-};
+const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

@@ -9,7 +9,7 @@ import { dumpDatabase } from './dump.ts';
 import { databaseSettings } from './grants.ts';
 import { fillDatabase, type Loaded } from './load.ts';
 import { swapDatabases } from './swap.ts';
-import { appTarget, type DumpTarget } from './target.ts';
+import { appTarget, type DumpTarget, lastingSession } from './target.ts';
 
 export type PostgresDumps = Pick<
   DatastoreEngine,
@@ -54,7 +54,7 @@ export const createPostgresDumps = (deps: PostgresDumpsDeps): PostgresDumps => {
       await createLike(client, live, request.database);
     });
     try {
-      const loaded = await fillDatabase(deps, target, request);
+      const loaded = await whileGuarded(deps, target, () => fillDatabase(deps, target, request));
       await asAdmin(deps, target, 'finish the restore', (client) => markFilled(client, request.database));
       return loaded;
     } catch (thrown) {
@@ -131,6 +131,13 @@ const asAdmin = <T>(
   work: (client: Client) => Promise<T>,
 ): Promise<T> =>
   withConnection({ connect, instance, what, options: { as: 'admin', unit, statementMs: ADMIN_MS } }, work);
+
+/** The owner may drop the live database from within another one, as an archive could, unless the superuser is in it. */
+const whileGuarded = <T>(deps: PostgresDumpsDeps, target: DumpTarget, work: () => Promise<T>): Promise<T> => {
+  const { instance, unit, database } = target;
+  const options = { as: 'admin', unit, database, options: lastingSession(target) } as const;
+  return withConnection({ connect: deps.connect, instance, what: 'guard the live database', options }, work);
+};
 
 /** What was half restored goes; when that fails too, the first failure is what is told. */
 const giveUp = async (deps: PostgresDumpsDeps, target: DumpTarget, database: string): Promise<void> => {

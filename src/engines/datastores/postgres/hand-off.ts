@@ -5,7 +5,7 @@ export interface HandOff {
   /** Resolves when the chunk has been taken, or nobody takes any more. */
   put(chunk: Uint8Array): Promise<void>;
   /** No more chunks: the reader sees the end, or at once the failure. */
-  end(failure?: unknown): void;
+  end(failure?: Error): void;
   bytes: Bytes;
 }
 
@@ -13,14 +13,14 @@ export interface HandOff {
 export const createHandOff = (onReturn: () => Promise<void>): HandOff => {
   let offered: { chunk: Uint8Array; taken: () => void } | undefined;
   let waiting: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
-  let ended: { failure: unknown } | undefined;
+  let ended: { failure: Error | undefined } | undefined;
   let left = false;
 
   const done = (): Promise<IteratorResult<Uint8Array>> => {
     if (ended?.failure === undefined) return Promise.resolve({ done: true, value: undefined });
     const { failure } = ended;
     ended = { failure: undefined };
-    return Promise.reject(failure instanceof Error ? failure : new Error(String(failure)));
+    return Promise.reject(failure);
   };
 
   const next = (): Promise<IteratorResult<Uint8Array>> => {

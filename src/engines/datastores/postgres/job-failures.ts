@@ -20,9 +20,13 @@ export const jobFailure = (what: string, end: JobEnd, memoryMb: number): BerthEr
   });
 };
 
-/** The first complaint of a libpq program, without its name in front of it. */
-const reason = (stderr: string): string | undefined =>
-  /^pg_(?:dump|restore): (?:error: )?(?!warning|hint|detail|while)(.+)$/m.exec(stderr)?.[1]?.slice(0, 500);
+/** The first complaint of a libpq program and its detail, without the program's name in front of them. */
+const reason = (stderr: string): string | undefined => {
+  const error = /^pg_(?:dump|restore): (?:error: )?(?!warning:|hint:|detail:)(.+)$/m.exec(stderr);
+  if (error?.[1] === undefined) return undefined;
+  const detail = /^pg_(?:dump|restore): detail: (.+)$/m.exec(stderr.slice(error.index));
+  return [error[1], ...(detail?.[1] === undefined ? [] : [detail[1]])].join(' ').slice(0, 500);
+};
 
 interface Known {
   pattern: RegExp;

@@ -1,10 +1,11 @@
 import type { Log } from '#kernel/log';
 import type { Bytes, DumpReport, Jobs } from '../port.ts';
-import { filterArchive } from './dump-archive.ts';
+import { type Archive, openArchive } from './dump-archive.ts';
 import { withConnection, type Connect, type ConnectOptions } from './connect.ts';
 import { reportOf, serverVersion } from './counts.ts';
 import { aborted } from './failures.ts';
 import { jobFailure } from './job-failures.ts';
+import { checkSeal } from './seal.ts';
 import { jobEnvironment, type DumpTarget } from './target.ts';
 
 export interface LoadDeps {
@@ -20,6 +21,8 @@ export interface Loaded {
 }
 
 const MEMORY_MB = 512;
+/** Far below the locks that a server has room for: 64 for each of at least 50 connections. */
+const MOST_IN_ONE_TRANSACTION = 2000;
 const WHAT = 'restore the database';
 
 /** Fills an empty database from an archive of pg_dump, as its owner: what is in an archive was written by users. */
@@ -29,8 +32,18 @@ export const fillDatabase = async (
   request: { database: string; bytes: Bytes; signal: AbortSignal },
 ): Promise<Loaded> => {
   const { database, signal } = request;
-  const archive = filterArchive(request.bytes, { roles: await rolesOf(deps, target), owner: target.ownerRole });
-  await runRestore(deps.jobs, target, { database, bytes: archive.bytes, signal });
+  const source = request.bytes[Symbol.asyncIterator]();
+  let archive: Archive;
+  try {
+    const filter = { roles: await rolesOf(deps, target), owner: target.ownerRole };
+    archive = await openArchive(checkSeal({ [Symbol.asyncIterator]: () => source }), filter);
+    await runRestore(deps.jobs, target, { database, archive, signal });
+  } finally {
+    // Who gives the bytes may itself hang when it is called off.
+    const left = Promise.resolve(source.return?.());
+    if (signal.aborted) left.catch(() => undefined);
+    else await left;
+  }
   const on = (as: ConnectOptions['as'], what: string) => ({
     connect: deps.connect,
     instance: target.instance,
@@ -57,16 +70,16 @@ const rolesOf = (deps: LoadDeps, { instance, unit }: DumpTarget): Promise<Set<st
 const runRestore = async (
   jobs: Jobs,
   target: DumpTarget,
-  { database, bytes, signal }: { database: string; bytes: Bytes; signal: AbortSignal },
+  { database, archive, signal }: { database: string; archive: Archive; signal: AbortSignal },
 ): Promise<void> => {
-  const source = new Source(bytes);
+  const source = new Source(archive.bytes);
   const all = AbortSignal.any([signal, source.failed]);
   try {
     const end = await jobs.run({
       instance: target.instance,
       purpose: 'load',
       image: target.image,
-      argv: restoreCommand(target, database),
+      argv: restoreCommand(target, { database, entries: archive.entries }),
       env: jobEnvironment(target, { as: target.owner, database, settings: restoreSettings(target) }),
       memoryMb: MEMORY_MB,
       stdin: source.bytes,
@@ -78,18 +91,23 @@ const runRestore = async (
     if (!all.aborted) await source.drain();
   } catch (thrown) {
     if (!all.aborted) throw thrown;
-  } finally {
-    await source.leave();
   }
   if (signal.aborted) throw aborted(WHAT, signal.reason);
   if (source.failed.aborted) throw source.failed.reason;
 };
 
-/** From standard input, everything as the owner, nothing after the first error. */
-export const restoreCommand = (target: DumpTarget, database: string): string[] => [
+/**
+ * From standard input, everything as the owner, nothing after the first error. In one transaction, rows of its own tables
+ * stay out of the log, and what is half done goes from the disk at once; but it locks every object.
+ */
+export const restoreCommand = (
+  target: Pick<DumpTarget, 'ownerRole'>,
+  { database, entries }: { database: string; entries: number },
+): string[] => [
   'pg_restore',
   '--format=custom',
   '--exit-on-error',
+  ...(entries <= MOST_IN_ONE_TRANSACTION ? ['--single-transaction'] : []),
   '--no-owner',
   '--no-tablespaces',
   '--no-password',
@@ -105,7 +123,7 @@ const restoreSettings = ({ instance }: DumpTarget): Record<string, string> => ({
   default_transaction_read_only: 'off',
 });
 
-/** Bytes whose failure is told from that of the job that reads them, and which can be read on when the job has ended. */
+/** Bytes whose failure is told from that of the job that reads them, and which can be read on when that has ended. */
 class Source {
   readonly #iterator: AsyncIterator<Uint8Array>;
   readonly #failure = new AbortController();
@@ -125,12 +143,6 @@ class Source {
 
   async drain(): Promise<void> {
     while (!this.#ended) await this.#next();
-  }
-
-  async leave(): Promise<void> {
-    if (this.#ended) return;
-    this.#ended = true;
-    await this.#iterator.return?.();
   }
 
   async #next(): Promise<IteratorResult<Uint8Array>> {

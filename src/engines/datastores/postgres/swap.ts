@@ -1,7 +1,7 @@
 import { escapeIdentifier, type Client } from 'pg';
 import type { Clock } from '#kernel/clock';
 import { conflict, notFound } from '#kernel/errors';
-import { copyProperties, findDatabase, IN_USE } from './databases.ts';
+import { copyProperties, findDatabase, IN_USE, setAside } from './databases.ts';
 import { sqlState } from './failures.ts';
 
 export interface SwapNames {
@@ -65,6 +65,7 @@ const rename = async (client: Client, { live, database, kept }: SwapNames): Prom
   if (now !== undefined) {
     await copyProperties(client, now, database);
     await client.query(`ALTER DATABASE ${liveSql} RENAME TO ${keptSql}`);
+    await setAside(client, kept);
   }
   await client.query(`ALTER DATABASE ${besideSql} RENAME TO ${liveSql}`);
   await client.query('COMMIT');

@@ -18,9 +18,13 @@ export interface DumpTarget {
   /** Acts as `ownerRole`, which everything that is restored belongs to. */
   owner: ConnectOptions['as'];
   ownerRole: string;
+  /** How long a change of the schema that is under way is waited for. */
+  lockTimeoutMs: number;
   /** Counts what the database holds, in the transaction and with the role (`reader`) of `client`. */
   count(client: Client): Promise<Record<string, number>>;
 }
+
+const LOCK_TIMEOUT_MS = 30_000;
 
 /** The database of apps in a datastore of kind `postgres`. */
 export const appTarget = (instance: DatastoreInstance): DumpTarget => ({
@@ -32,8 +36,15 @@ export const appTarget = (instance: DatastoreInstance): DumpTarget => ({
   reader: 'reader',
   owner: 'writer',
   ownerRole: APP_ROLE,
+  lockTimeoutMs: LOCK_TIMEOUT_MS,
   count: countRows,
 });
+
+/** Options of a session that must outlast whatever limits the owner has set for all sessions of the database. */
+export const lastingSession = ({ major }: DumpTarget): string =>
+  ['idle_session_timeout', 'idle_in_transaction_session_timeout', ...(major >= 17 ? ['transaction_timeout'] : [])]
+    .map((name) => `-c ${name}=0`)
+    .join(' ');
 
 /** Where a job's libpq connects to, and as whom. Passwords are in the environment: argv can be read by others. */
 export const jobEnvironment = (

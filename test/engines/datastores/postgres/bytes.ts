@@ -9,3 +9,14 @@ export const collect = async (bytes: Bytes): Promise<Buffer> => {
 export async function* inChunks(bytes: Uint8Array, size = 65_536): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
+
+/** What a promise rejects with. */
+export const failureOf = async (promise: Promise<unknown>): Promise<Error> => {
+  try {
+    await promise;
+  } catch (thrown) {
+    if (thrown instanceof Error) return thrown;
+    throw thrown;
+  }
+  throw new TypeError('it did not fail');
+};

@@ -26,9 +26,13 @@ export interface DumpRig {
 
 const FIRST_JOB_ADDRESS = 100;
 
-export const openDumpRig = async (over: Partial<DatastoreInstance> = {}): Promise<DumpRig> => {
+export const openDumpRig = async (
+  over: Partial<DatastoreInstance> = {},
+  before: (instance: DatastoreInstance) => Promise<void> = async () => {},
+): Promise<DumpRig> => {
   const core = await openCoreRig();
   const instance = await core.instance('db', over);
+  await before(instance);
   const container = await core.up(instance);
   const jobs = jobsOf(core);
   const app = (): Promise<Client> => connect(instance, { as: CREDENTIAL });

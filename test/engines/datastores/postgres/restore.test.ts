@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { DumpReport } from '#engines/datastores/port';
-import { collect, inChunks } from './bytes.ts';
+import { collect, failureOf, inChunks } from './bytes.ts';
 import { openDumpRig, type DumpRig } from './dump-rig.ts';
 
 setDefaultTimeout(120_000);
@@ -190,7 +190,7 @@ test('a fresh instance is filled with rows and settings, also when an earlier tr
     broken.abort(new Error('berth stops'));
     yield backup.subarray(8000);
   })();
-  await expect(rig.dumps.load(rig.instance, halfway, broken.signal)).rejects.toThrow('cancelled');
+  expect((await failureOf(rig.dumps.load(rig.instance, halfway, broken.signal))).message).toContain('cancelled');
   expect(await rig.dumps.listBeside(rig.instance)).toEqual([]);
   await rowsIn(() => rig.admin(), 'ALTER DATABASE app RESET ALL');
   const report = await rig.dumps.load(rig.instance, inChunks(backup), never);
@@ -206,7 +206,7 @@ test('a database that was left half filled by a crash is filled anew; one that i
   await admin.query("COMMENT ON DATABASE app_restore_4 IS 'berth: being restored'");
   await admin.end();
   await rig.dumps.loadBeside(rig.instance, 'app_restore_4', inChunks(backup), never);
-  await expect(rig.dumps.loadBeside(rig.instance, 'app_restore_4', inChunks(backup), never)).rejects.toMatchObject({
+  expect(await failureOf(rig.dumps.loadBeside(rig.instance, 'app_restore_4', inChunks(backup), never))).toMatchObject({
     kind: 'CONFLICT',
   });
   expect(await rig.dumps.listBeside(rig.instance)).toEqual(['app_restore_4']);
@@ -215,15 +215,15 @@ test('a database that was left half filled by a crash is filled anew; one that i
 
 test('neither the live database nor those of Postgres itself can be dropped or swapped in', async () => {
   for (const name of ['app', 'postgres', 'template1', 'App', 'x; DROP DATABASE app', '']) {
-    await expect(rig.dumps.dropBeside(rig.instance, name)).rejects.toMatchObject({ kind: 'INVALID_INPUT' });
-    await expect(rig.dumps.swap(rig.instance, { database: name, kept: 'app_kept' })).rejects.toMatchObject({
+    expect(await failureOf(rig.dumps.dropBeside(rig.instance, name))).toMatchObject({ kind: 'INVALID_INPUT' });
+    expect(await failureOf(rig.dumps.swap(rig.instance, { database: name, kept: 'app_kept' }))).toMatchObject({
       kind: 'INVALID_INPUT',
     });
-    await expect(rig.dumps.loadBeside(rig.instance, name, inChunks(backup), never)).rejects.toMatchObject({
+    expect(await failureOf(rig.dumps.loadBeside(rig.instance, name, inChunks(backup), never))).toMatchObject({
       kind: 'INVALID_INPUT',
     });
   }
-  await expect(rig.dumps.swap(rig.instance, { database: 'app_nothing', kept: 'app_kept' })).rejects.toMatchObject({
+  expect(await failureOf(rig.dumps.swap(rig.instance, { database: 'app_nothing', kept: 'app_kept' }))).toMatchObject({
     kind: 'NOT_FOUND',
   });
 });
