@@ -34,6 +34,8 @@ export const removeByLabel = async (label: string): Promise<void> => {
   const filter = ['--filter', `label=${label}`];
   const containers = await ids(['ps', '-aq', ...filter]);
   if (containers.length > 0) await docker(['rm', '-fv', ...containers]);
+  const volumes = await ids(['volume', 'ls', '-q', ...filter]);
+  if (volumes.length > 0) await docker(['volume', 'rm', '-f', ...volumes]);
   const networks = await ids(['network', 'ls', '-q', ...filter]);
   if (networks.length > 0) await docker(['network', 'rm', ...networks]);
   const images = [...new Set(await ids(['images', '-aq', ...filter]))];
