@@ -6,10 +6,9 @@ import { createRemove } from './remove.ts';
 import { createRestore } from './restore.ts';
 import { createRotate } from './rotate.ts';
 
-export { openAuthority, type Authority } from './authority.ts';
 export type { DatastoreDeps } from './deps.ts';
 export { recoverDatastores } from './recover.ts';
-export { createUpkeep, type Upkeep } from './upkeep.ts';
+export { createUpkeep } from './upkeep.ts';
 
 /** Everything that carries out operations on datastores. */
 export const createDatastoreOperations = (deps: DatastoreDeps): DatastoreOperations => {

@@ -1,8 +1,7 @@
 export { createDatastoreModule, type BackupFiles, type DatastoreModule, type DatastoreModuleDeps } from './assemble.ts';
 export { backupsRoutes } from './backup-routes.ts';
-export type { BackupPatch, BackupRow, BackupStore } from './backup-store.ts';
+export type { BackupRow, BackupStore } from './backup-store.ts';
 export type { Backups } from './backups.ts';
-export type { Injection } from './injection.ts';
 export { DatastoreSchema } from './model.ts';
 export type * from './model.ts';
 export type { Queries } from './queries.ts';
