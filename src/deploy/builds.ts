@@ -20,6 +20,8 @@ export interface DeployInput {
   sha256: string;
   noCache: boolean;
   commit: string | null;
+  /** The repository that it was pushed to: a newer push replaces a deploy that waits. */
+  repo?: { id: string; name: string; branch: string };
 }
 
 export interface Built {

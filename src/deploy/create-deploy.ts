@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import type { Ctx } from '#kernel/ctx';
 import type { NewId } from '#kernel/ids';
 import { dryRun, type Change, type DryRun } from '#kernel/schema';
-import { accepted, type Accepted, type Operations } from '#modules/operations';
+import type { Accepted } from '#modules/operations';
 import type { Plan } from '#engines/builder/plan';
 import { plannedBuild } from '#engines/builder/planned-build';
 import type { ServiceRow } from '#modules/services';
-import { createAdmission, requireRoom } from './admission.ts';
-import type { DeployDeps } from './deps.ts';
-import type { DeployInput } from './builds.ts';
+import { createAcceptDeploy, type AcceptDeployDeps } from './accept-deploy.ts';
 import { planSource } from './steps/source.ts';
 import { receiveSource } from './upload.ts';
 
@@ -22,15 +20,14 @@ export interface DeployTarget {
 
 export type CreateDeploy = (ctx: Ctx, target: DeployTarget, request: Request) => Promise<Accepted | DryRun>;
 
-export interface CreateDeployDeps extends DeployDeps {
+export interface CreateDeployDeps extends AcceptDeployDeps {
   newId: NewId;
-  queue: Pick<Operations, 'enqueue'>;
 }
 
 /** Accepts a source: quotas and disk → upload → operation. The service is made with its first deploy. */
 export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
   const { config, services } = deps;
-  const admit = createAdmission(deps);
+  const { admit, enqueue } = createAcceptDeploy(deps);
 
   const planOnly = async (service: ServiceRow, archive: string, signal: AbortSignal): Promise<DryRun> => {
     const workDir = `${archive}.plan`;
@@ -49,40 +46,6 @@ export const createCreateDeploy = (deps: CreateDeployDeps): CreateDeploy => {
       await rm(workDir, { recursive: true, force: true });
     }
   };
-
-  const enqueue = (ctx: Ctx, service: ServiceRow, input: DeployInput): Accepted =>
-    deps.db
-      .transaction(() => {
-        if (services.get(service.project, service.name) === undefined) {
-          // Another first deploy may have been admitted while this one was uploaded.
-          requireRoom(deps, service.project);
-          services.insert(service);
-          deps.events.emit({
-            project: service.project,
-            kind: 'service.created',
-            actor: ctx.actor.principal,
-            data: { service: service.name },
-          });
-        }
-        const operation = deps.queue.enqueue(ctx, {
-          kind: 'deploy',
-          project: service.project,
-          service: service.name,
-          input: { ...input },
-        });
-        deps.events.emit({
-          project: service.project,
-          kind: 'deploy.queued',
-          actor: ctx.actor.principal,
-          data: {
-            service: service.name,
-            operation_id: operation.operation_id,
-            ...(input.commit === null ? {} : { commit: input.commit }),
-          },
-        });
-        return accepted(operation);
-      })
-      .immediate();
 
   return async (ctx, target, request) => {
     const service = await admit(target);

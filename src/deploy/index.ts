@@ -20,6 +20,7 @@ export type { DatastorePresence, DeployDeps } from './deps.ts';
 export type { DatastoreOperations } from './dispatch.ts';
 export type { Addresses } from './addresses.ts';
 export type { Networks, NetworksDeps } from './networks.ts';
+export { createDeployCommit, type DeployCommit, type DeployCommitDeps } from './deploy-commit.ts';
 export { createCreateDeploy, type CreateDeploy } from './create-deploy.ts';
 export { startMaintenance, type Maintenance } from './maintenance.ts';
 export { deployRoutes } from './routes.ts';

@@ -4,6 +4,7 @@ import { BerthError } from './errors.ts';
 import initial from './migrations/001-initial.sql' with { type: 'text' };
 import buildCaches from './migrations/002-build-caches.sql' with { type: 'text' };
 import datastores from './migrations/003-datastores.sql' with { type: 'text' };
+import repos from './migrations/004-repos.sql' with { type: 'text' };
 
 export interface Migration {
   version: number;
@@ -15,6 +16,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 1, sql: initial },
   { version: 2, sql: buildCaches },
   { version: 3, sql: datastores },
+  { version: 4, sql: repos },
 ];
 
 /** The first SQLite release without the WAL-reset bug with several connections. */

@@ -31,6 +31,8 @@ export interface Operations {
   list(filter: OperationFilter, page: Page): Operation[];
   /** CONFLICT when it has finished. */
   cancel(ctx: Ctx, id: string): Operation | DryRun;
+  /** Adds a line of berth's own to the log of an operation. */
+  note(id: string, line: string): void;
   /** Queued and running changes of what is about to be deleted: the whole project, or one of its parts. Not deletions. */
   openChanges(project: string, target?: OperationTarget): string[];
   eventsAfter(id: string, seq: number): OperationEvent[];
@@ -93,6 +95,7 @@ export const createOperations = (deps: OperationsDeps): Operations => {
       deps.wake(id, 'canceled');
       return get(id) ?? operation;
     },
+    note: (id, line) => journal.log(id, 'berth', line),
     openChanges: (project, target) =>
       store
         .openOf(project)

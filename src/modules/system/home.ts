@@ -2,7 +2,7 @@ import { Elysia } from 'elysia';
 import { route } from '#http/route';
 import style from '../../../web/home.css' with { type: 'text' };
 import bundle from '../../../web/index.html' with { type: 'text' };
-import { originOf } from './origin.ts';
+import { originOf } from '#http/origin';
 
 // The types know HTML files as something to bundle only; asked for as text, they are text.
 const page = bundle as unknown as string;

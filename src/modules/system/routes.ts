@@ -6,7 +6,7 @@ import { renderMetrics, type MetricsDeps } from './metrics.ts';
 import { CapacitySchema, HealthSchema } from './model.ts';
 import { homeRoutes } from './home.ts';
 import type { ApiDocument } from './openapi/document.ts';
-import { originOf } from './origin.ts';
+import { originOf } from '#http/origin';
 import type { System } from './service.ts';
 import { skillReply } from './skill.ts';
 

@@ -174,7 +174,8 @@ const uploadBody: Json = {
 
 const successes = (source: SourceRoute, entry: RouteEntry, schemas: SchemaSet): Json => {
   if (entry.meta.stream) return { 200: eventStream };
-  if (entry.operationId === 'openTunnel') return { 101: { description: 'The connection is a WebSocket from here on.' } };
+  if (entry.operationId === 'openTunnel')
+    return { 101: { description: 'The connection is a WebSocket from here on.' } };
   const replies = source.hooks.response as Record<string, unknown> | undefined;
   if (replies === undefined) return { 200: { description: 'The document.', content: otherContent(entry.operationId) } };
   return Object.fromEntries(

@@ -1,0 +1,4 @@
+export * from './model.ts';
+export { reposRoutes } from './routes.ts';
+export { createRepos, type RepoPath, type Repos } from './service.ts';
+export { createRepoStore, type RepoRow, type RepoStore } from './store.ts';

@@ -1,0 +1,137 @@
+import type { Git, PushOutcome, PushSink, RefUpdate } from '#engines/git/port';
+import type { DeployCommit } from '#deploy/index';
+import type { Clock } from '#kernel/clock';
+import type { Ctx } from '#kernel/ctx';
+import { toBerthError, type BerthError } from '#kernel/errors';
+import type { Log } from '#kernel/log';
+import type { Events } from '#modules/events';
+import type { Accepted, Operations } from '#modules/operations';
+import type { RepoRow, RepoStore } from '#modules/repos';
+import type { Services } from '#modules/services';
+import { followLines, failureLines } from './progress.ts';
+import { isZero, planPush, type PushAction } from './plan.ts';
+
+export interface PushDeps {
+  clock: Clock;
+  log: Log;
+  git: Git;
+  store: RepoStore;
+  events: Pick<Events, 'emit'>;
+  operations: Operations;
+  services: Pick<Services, 'deleteService'>;
+  deployCommit: DeployCommit;
+}
+
+/** A deploy that a push has begun, or why it could not. */
+export interface Begun {
+  service: string;
+  branch: string;
+  commit: string;
+  operation: Accepted | null;
+  error: BerthError | null;
+}
+
+/** What follows when the refs of a repository have moved, whoever moved them. */
+export interface Pushes {
+  /** Notes the change, and begins the deploys that it asks for. Never throws for a deploy that cannot begin. */
+  react(ctx: Ctx, repo: RepoRow, outcome: PushOutcome): Promise<{ begun: Begun[]; lines: string[] }>;
+  /** The same with words for `git push`, followed to the end of each deploy. */
+  sink(ctx: Ctx, repo: RepoRow): PushSink;
+}
+
+export const createPushes = (deps: PushDeps): Pushes => {
+  const { store, git } = deps;
+
+  const note = async (ctx: Ctx, repo: RepoRow, updates: readonly RefUpdate[]): Promise<void> => {
+    const done = updates.filter((update) => update.refused === null);
+    if (done.length === 0) return;
+    for (const { ref, before, after } of done) {
+      deps.events.emit({
+        project: repo.project,
+        kind: 'repo.pushed',
+        actor: ctx.actor.principal,
+        data: { repo: repo.name, ref, before: isZero(before) ? null : before, after: isZero(after) ? null : after },
+      });
+    }
+    store.update(repo.id, { pushed_at: deps.clock.now(), size_bytes: await git.sizeBytes(repo.id) });
+  };
+
+  const deploy = async (ctx: Ctx, repo: RepoRow, action: Extract<PushAction, { kind: 'deploy' }>): Promise<Begun> => {
+    const { service, branch, commit } = action;
+    const facts = { service, branch, commit };
+    try {
+      const operation = await deps.deployCommit(ctx, {
+        project: repo.project,
+        service,
+        commit,
+        repo: { id: repo.id, name: repo.name, branch },
+        open: () =>
+          git.archive(repo.id, {
+            commit,
+            gzip: true,
+            signal: AbortSignal.timeout(ARCHIVE_MS),
+            ...(repo.root === null ? {} : { root: repo.root }),
+          }),
+      });
+      if (action.preview) store.previews.insert({ repo_id: repo.id, branch, service });
+      return { ...facts, operation, error: null };
+    } catch (thrown) {
+      const error = toBerthError(thrown);
+      if (error.kind === 'INTERNAL_ERROR') deps.log.error('a push could not be deployed', thrown, { repo: repo.id });
+      deps.events.emit({
+        project: repo.project,
+        kind: 'deploy.failed',
+        actor: ctx.actor.principal,
+        data: { service, commit, repo: repo.name, code: error.kind, message: error.message },
+      });
+      return { ...facts, operation: null, error };
+    }
+  };
+
+  const remove = (ctx: Ctx, repo: RepoRow, { service, branch }: { service: string; branch: string }): string => {
+    store.previews.remove(repo.id, branch);
+    try {
+      deps.services.deleteService({ ...ctx, dryRun: false }, { project: repo.project, service });
+      return `preview ${service} is being deleted with its branch ${branch}`;
+    } catch (thrown) {
+      return `preview ${service} was not deleted: ${toBerthError(thrown).message}`;
+    }
+  };
+
+  const react: Pushes['react'] = async (ctx, given, { updates, options }) => {
+    await note(ctx, given, updates);
+    // Its settings may have changed while the push was under way.
+    const repo = store.byId(given.id) ?? given;
+    const previews = new Map(store.previews.of(repo.id).map(({ branch, service }) => [branch, service]));
+    const begun: Begun[] = [];
+    const lines: string[] = [];
+    for (const action of planPush({ repo, updates, options, previews })) {
+      if (action.kind === 'say') lines.push(action.line);
+      else if (action.kind === 'remove') lines.push(remove(ctx, repo, action));
+      else begun.push(await deploy(ctx, repo, action));
+    }
+    return { begun, lines };
+  };
+
+  return {
+    react,
+    sink: (ctx, repo) => ({
+      onPushed: async function* onPushed(outcome, listening) {
+        const { begun, lines } = await react(ctx, repo, outcome);
+        yield* lines;
+        const wait = !outcome.options.includes('no-wait');
+        for (const { service, branch, commit, operation, error } of begun) {
+          yield `deploying ${service} from ${branch} (${commit.slice(0, 8)})`;
+          if (error !== null) yield* failureLines(error.toBody());
+          if (operation === null) continue;
+          yield `operation ${operation.operation_id}`;
+          if (wait) yield* followLines(deps.operations, operation, listening);
+          else yield `not waiting: berth operations follow ${operation.operation_id}`;
+        }
+      },
+    }),
+  };
+};
+
+/** For reading one commit out of a repository. */
+const ARCHIVE_MS = 600_000;
