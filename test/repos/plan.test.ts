@@ -5,7 +5,7 @@ const ZERO = '0'.repeat(40);
 const A = 'a'.repeat(40);
 const B = 'b'.repeat(40);
 
-const plan = (more: Partial<PushPlanInput> & { repo?: Partial<PushPlanInput['repo']> } = {}) =>
+const plan = (more: Partial<Omit<PushPlanInput, 'repo'>> & { repo?: Partial<PushPlanInput['repo']> } = {}) =>
   planPush({
     updates: [{ ref: 'refs/heads/main', before: A, after: B, refused: null }],
     options: [],

@@ -3,6 +3,7 @@ import type { Event } from '#modules/events';
 import type { Accepted, Operation } from '#modules/operations';
 import type { Project, ProjectTree } from '#modules/projects';
 import type { Release } from '#modules/releases';
+import type { CreatedRepo, CreateRepo, Repo, UpdateRepo } from '#modules/repos';
 import type { Service, ServiceDetail, Settings } from '#modules/services';
 import type {
   Backup,
@@ -111,6 +112,14 @@ export const createApi = (options: HttpOptions) => {
       http.json<Accepted>('POST', datastore(of, name, 'restore'), { json: body }),
     undoRestore: (of: string, name: string) => http.json<Accepted>('POST', datastore(of, name, 'restore', 'undo')),
     tunnelPath: (of: string, name: string): string => datastore(of, name, 'tunnel'),
+
+    listRepos: (of: string, page: Paging) =>
+      http.json<List<'repos', Repo>>('GET', project(of, 'repos'), { query: { ...page } }),
+    createRepo: (of: string, body: CreateRepo) => http.json<CreatedRepo>('POST', project(of, 'repos'), { json: body }),
+    getRepo: (of: string, name: string) => http.json<Repo>('GET', project(of, 'repos', name)),
+    updateRepo: (of: string, name: string, body: UpdateRepo) =>
+      http.json<Repo>('PATCH', project(of, 'repos', name), { json: body }),
+    deleteRepo: (of: string, name: string) => http.json<Record<string, unknown>>('DELETE', project(of, 'repos', name)),
 
     listOperations: (
       query: Paging & { project?: string | undefined; service?: string | undefined; status?: string | undefined },

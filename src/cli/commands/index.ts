@@ -24,6 +24,8 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
       restart: async () => (await import('./change.ts')).restart,
       env: async () => (await import('./env.ts')).env,
       db: async () => (await import('./db/index.ts')).db,
+      repos: async () => (await import('./repos/index.ts')).repos,
+      clone: async () => (await import('./repos/clone.ts')).clone,
       projects: async () => (await import('./projects.ts')).projects,
       services: async () => (await import('./services.ts')).services,
       releases: async () => (await import('./releases.ts')).releases,
@@ -54,6 +56,7 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
   {
     title: 'The client itself',
     entries: {
+      'git-credential': async () => (await import('./repos/clone.ts')).gitCredential,
       completion: async () => (await import('./completion.ts')).completion,
       version: async () => (await import('./version.ts')).version,
       help: async () => (await import('./help.ts')).help,

@@ -1,0 +1,168 @@
+import type { Repo, UpdateRepo } from '#modules/repos';
+import { defineCommand } from '../../command.ts';
+import { usageError } from '../../failure.ts';
+import { age, bytes } from '../../output/format.ts';
+import { DRY_RUN, PAGING, YES } from '../flags.ts';
+
+export const REPO = { repo: { summary: 'name of the repository' } } as const;
+
+const LINK = {
+  deploy: { type: 'string', value: 'SERVICE', summary: 'service that a push deploys' },
+  branch: { type: 'string', value: 'BRANCH', summary: 'branch whose pushes deploy; the default branch without' },
+  root: { type: 'string', value: 'FOLDER', summary: 'folder of the repository that is deployed' },
+  preview: { type: 'boolean', on: 'auto', summary: 'deploy other branches as <service>-<branch> (--no-preview)' },
+} as const;
+
+interface LinkFlags {
+  deploy: string | undefined;
+  branch: string | undefined;
+  root: string | undefined;
+  preview: boolean;
+}
+
+const linkOf = (flags: LinkFlags): Pick<UpdateRepo, 'deploy_service' | 'deploy_branch' | 'root' | 'preview'> => ({
+  ...(flags.deploy === undefined ? {} : { deploy_service: flags.deploy }),
+  ...(flags.branch === undefined ? {} : { deploy_branch: flags.branch }),
+  ...(flags.root === undefined ? {} : { root: flags.root }),
+  ...((flags.preview as boolean | undefined) === undefined ? {} : { preview: flags.preview }),
+});
+
+export const create = defineCommand({
+  name: 'create',
+  summary: 'Make a git repository; one that exists is no error',
+  examples: [
+    { line: 'berth repos create web --deploy web', says: 'every push to its default branch deploys service web' },
+    {
+      line: 'berth repos create docs --deploy docs --root site --preview',
+      says: 'a folder; other branches get previews',
+    },
+  ],
+  scope: 'project',
+  args: { name: { summary: 'name of the repository' } },
+  flags: {
+    ...LINK,
+    'default-branch': { type: 'string', value: 'BRANCH', summary: 'name of the first branch (main)' },
+    ...DRY_RUN,
+  },
+  run: async (context, { args, flags }) => {
+    const reply = await (
+      await context.api()
+    ).createRepo(await context.project(), {
+      name: args.name,
+      ...linkOf(flags),
+      ...(flags['default-branch'] === undefined ? {} : { default_branch: flags['default-branch'] }),
+    });
+    context.out.data(reply, () => reply.clone_url);
+    context.out.note(`${reply.created ? 'created' : 'exists already'}; clone it: berth clone ${reply.name}`);
+  },
+});
+
+export const mirror = defineCommand({
+  name: 'mirror',
+  summary: 'Make a repository that follows one elsewhere (GitHub, GitLab, Gitea, Forgejo …)',
+  details: [
+    'It is fetched now, again and again, and at once when the other side sends its push webhook: the address and the secret for it are printed. The password or token for a private one is read from standard input with --password-stdin.',
+  ],
+  examples: [
+    {
+      line: 'berth repos mirror web https://github.com/acme/web --deploy web',
+      says: 'deploys service web at every push there',
+    },
+  ],
+  scope: 'project',
+  args: { name: { summary: 'name of the repository' }, url: { summary: 'https address of the other one' } },
+  flags: {
+    ...LINK,
+    user: { type: 'string', value: 'USER', summary: 'user name at the other side' },
+    'password-stdin': { type: 'boolean', summary: 'read password or token for the other side from standard input' },
+    ...DRY_RUN,
+  },
+  run: async (context, { args, flags }) => {
+    const password = flags['password-stdin'] ? (await context.io.readStdin()).trim() : undefined;
+    if (password === undefined && flags.user !== undefined)
+      throw usageError('--user needs a password', 'add --password-stdin and give it on standard input');
+    const reply = await (
+      await context.api()
+    ).createRepo(await context.project(), {
+      name: args.name,
+      mirror_of: args.url,
+      ...linkOf(flags),
+      ...(password === undefined ? {} : { mirror_credential: { user: flags.user ?? 'git', password } }),
+    });
+    context.out.data(reply, () => reply.clone_url);
+    if (reply.webhook_secret !== null)
+      context.out.note(`webhook: ${reply.webhook_url} · secret: ${reply.webhook_secret} (not shown again)`);
+  },
+});
+
+export const ls = defineCommand({
+  name: 'ls',
+  summary: 'List the git repositories of a project',
+  examples: [{ line: 'berth repos ls -p shop', says: 'with what their pushes deploy' }],
+  scope: 'project',
+  args: {},
+  flags: PAGING,
+  run: async (context, { flags }) => {
+    const reply = await (await context.api()).listRepos(await context.project(), flags);
+    const now = Date.now();
+    context.out.list(reply, reply.repos, {
+      columns: [
+        { title: 'REPO', value: (row) => row.name },
+        { title: 'DEPLOYS', value: deploysText },
+        { title: 'PUSHED', value: (row) => (row.pushed_at === null ? 'never' : `${age(row.pushed_at, now)} ago`) },
+        { title: 'SIZE', value: (row) => bytes(row.size_bytes), align: 'right' },
+        { title: 'MIRROR OF', value: (row) => row.mirror_of, flexible: true },
+        { title: 'CLONE', value: (row) => row.clone_url, flexible: true },
+      ],
+      empty: 'no repository yet: berth repos create <name> --deploy <service>',
+    });
+  },
+});
+
+const deploysText = (repo: Repo): string | null => {
+  if (repo.deploy_service === null) return null;
+  const folder = repo.root === null ? '' : ` (${repo.root})`;
+  return `${repo.deploy_branch ?? repo.default_branch} → ${repo.deploy_service}${folder}${repo.preview ? ' + previews' : ''}`;
+};
+
+export const link = defineCommand({
+  name: 'link',
+  summary: 'Say what pushes to a repository deploy',
+  examples: [
+    { line: 'berth repos link web --deploy web --branch release', says: 'pushes to release deploy web' },
+    { line: 'berth repos link web --off', says: 'pushes deploy nothing' },
+  ],
+  scope: 'project',
+  args: REPO,
+  flags: {
+    ...LINK,
+    'default-branch': { type: 'string', value: 'BRANCH', summary: 'branch that clones start with' },
+    off: { type: 'boolean', summary: 'deploy nothing any more' },
+    ...DRY_RUN,
+  },
+  run: async (context, { args, flags }) => {
+    const body: UpdateRepo = {
+      ...linkOf(flags),
+      ...(flags.off ? { deploy_service: null } : {}),
+      ...(flags['default-branch'] === undefined ? {} : { default_branch: flags['default-branch'] }),
+    };
+    if (Object.keys(body).length === 0)
+      throw usageError('nothing to change is given', 'give --deploy, --branch, --root, --preview or --off');
+    const reply = await (await context.api()).updateRepo(await context.project(), args.repo, body);
+    context.out.data(reply, () => `${reply.name}: ${deploysText(reply) ?? 'pushes deploy nothing'}`);
+  },
+});
+
+export const remove = defineCommand({
+  name: 'delete',
+  summary: 'Delete a repository with all its history; services stay as they are',
+  examples: [{ line: 'berth repos delete web', says: 'asks for the name as confirmation' }],
+  scope: 'project',
+  args: REPO,
+  flags: { ...YES, ...DRY_RUN },
+  run: async (context, { args, flags }) => {
+    await context.confirm(`This deletes repository ${args.repo} and all its history`, args.repo, flags.yes);
+    const reply = await (await context.api()).deleteRepo(await context.project(), args.repo);
+    context.out.data(reply, () => `${args.repo} is deleted`);
+  },
+});
