@@ -138,12 +138,12 @@ export const createRepos = (deps: ReposDeps): Repos => {
           { action: 'delete', resource: 'repo', name: row.name, size_bytes: row.size_bytes },
         ]);
       }
-      // The row first: a crash then leaves a folder that the next start removes, never a row without its folder.
+      // The row last: after a crash between both it is still listed, and can be deleted again.
+      await git.remove(row.id);
       db.transaction(() => {
         store.remove(row.id);
         emit(ctx, row.project, 'repo.deleted', { repo: row.name });
       }).immediate();
-      await git.remove(row.id);
       return { deleted: true };
     },
     requireRepo: (ctx, path) => {
@@ -153,8 +153,8 @@ export const createRepos = (deps: ReposDeps): Repos => {
     },
     removeProject: async (project) => {
       for (const row of store.list(project)) {
-        store.remove(row.id);
         await git.remove(row.id);
+        store.remove(row.id);
       }
     },
   };
