@@ -28,6 +28,8 @@ export interface PostgresDumpsDeps {
 
 /** CREATE, DROP and ALTER DATABASE: files are copied and removed, and a checkpoint may be waited for. */
 const ADMIN_MS = 300_000;
+const DROP_ATTEMPTS = 15;
+const DROP_PAUSE_MS = 1000;
 const LOADING = '_loading';
 const EMPTY = '_empty';
 const REHEARSED = '_rehearsed';
@@ -139,12 +141,22 @@ const whileGuarded = <T>(deps: PostgresDumpsDeps, target: DumpTarget, work: () =
   return withConnection({ connect: deps.connect, instance, what: 'guard the live database', options }, work);
 };
 
-/** What was half restored goes; when that fails too, the first failure is what is told. */
+/**
+ * What was half restored goes, also when the server has to recover first. When that fails too, the first failure is what is
+ * told, and `listBeside` finds what was left.
+ */
 const giveUp = async (deps: PostgresDumpsDeps, target: DumpTarget, database: string): Promise<void> => {
-  try {
-    await asAdmin(deps, target, `drop the database ${database}`, (client) => dropDatabase(client, database));
-  } catch (thrown) {
-    deps.log.error('a half restored database was left behind', thrown, { datastore: target.instance.id, database });
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await asAdmin(deps, target, `drop the database ${database}`, (client) => dropDatabase(client, database));
+      return;
+    } catch (thrown) {
+      if (attempt === DROP_ATTEMPTS || !(thrown instanceof BerthError && thrown.retryable)) {
+        deps.log.error('a half restored database was left behind', thrown, { datastore: target.instance.id, database });
+        return;
+      }
+    }
+    await deps.clock.sleep(DROP_PAUSE_MS);
   }
 };
 

@@ -3,6 +3,7 @@ import { BerthError } from '#kernel/errors';
 import type { Jobs } from '#engines/datastores/port';
 import { connect } from '#engines/datastores/postgres/connect';
 import { dumpCommand, dumpDatabase } from '#engines/datastores/postgres/dump';
+import { restoreCommand } from '#engines/datastores/postgres/load';
 import { appTarget } from '#engines/datastores/postgres/target';
 import { docker } from '#test/support/docker.ts';
 import { until } from '#test/support/until.ts';
@@ -187,4 +188,11 @@ test('no password is in the arguments of a job, nor is the superuser anywhere', 
 test('pg_dump of a version that has no zstd compresses with gzip', () => {
   expect(dumpCommand({ major: 17, lockTimeoutMs: 1 }, '0-1')).toContain('--compress=zstd:3');
   expect(dumpCommand({ major: 15, lockTimeoutMs: 1 }, '0-1')).toContain('--compress=1');
+});
+
+test('a restore is one transaction, unless that would lock more than a server has room for', () => {
+  const command = (entries: number): string[] => restoreCommand({ ownerRole: 'app' }, { database: 'app_2', entries });
+  expect(command(2000)).toContain('--single-transaction');
+  expect(command(2001)).not.toContain('--single-transaction');
+  expect(command(2001)).toContain('--exit-on-error');
 });

@@ -159,3 +159,16 @@ test('a name that is taken is a conflict, and everything stays as it is', async 
   ).toMatchObject({ kind: 'CONFLICT' });
   expect(await rig.dumps.listBeside(rig.instance)).toEqual(['app_kept_1', 'app_restore_3']);
 });
+
+test('a server that is killed in mid-restore comes back without what was half restored', async () => {
+  const halfway = (async function* () {
+    yield backup.subarray(0, 3000);
+    await rig.core.lab.docker.getContainer(rig.container).kill();
+    await rig.core.lab.runtime.start(rig.container);
+    yield backup.subarray(3000);
+  })();
+  const before = await rig.dumps.listBeside(rig.instance);
+  const failure = await failureOf(rig.dumps.loadBeside(rig.instance, 'app_restore_4', halfway, never));
+  expect(failure.message).toContain('could not restore the database');
+  expect(await rig.dumps.listBeside(rig.instance)).toEqual(before);
+});
