@@ -31,6 +31,8 @@ export const serverSettings = (size: ServerSize): Record<string, string> => ({
   max_wal_senders: '0',
   // Nobody replicates. So what a restore loads need not go through the log, which would fill the disk and stop the server.
   wal_level: 'minimal',
+  // A dump locks every table twice over: with Postgres's own 64 it ended at some 4000 of them.
+  max_locks_per_transaction: '256',
   ...(Number(size.major) >= 17 ? { allow_alter_system: 'off' } : {}),
   ...connectionSettings(size),
   ...memorySettings(size),
