@@ -51,6 +51,11 @@ const HELP: Record<Exclude<keyof Config, (typeof SECRET)[number]>, Help> = {
   backupS3Bucket: ['NAME', 'bucket for backups'],
   backupS3AccessKey: ['ID', 'access key of the bucket; its secret is BERTH_BACKUP_S3_SECRET_KEY'],
   backupS3Prefix: ['PREFIX', 'what the names of objects begin with'],
+  mirrorAllow: [
+    'HOSTS',
+    'hosts and blocks of addresses that mirrors of git repositories may reach though they are private',
+  ],
+  mirrorPollSeconds: ['SECONDS', 'time between two looks at the address of a mirror'],
   tokenFile: ['FILE', 'also write the first admin token to this file (mode 0600)'],
   logLevel: ['LEVEL', 'debug, info, warn or error'],
 };

@@ -78,6 +78,13 @@ export interface Config {
   backupS3AccessKey: string;
   backupS3SecretKey: string;
   backupS3Prefix: string;
+  /**
+   * Hosts and blocks of addresses that mirrors may reach besides public https addresses, with commas between:
+   * `git.lan`, `git.lan:3000`, `10.1.0.0/16`. What is listed may be private, use plain http and any (or this) port.
+   */
+  mirrorAllow: string;
+  /** Seconds between two looks at the address of a mirror; its webhooks come on top. */
+  mirrorPollSeconds: number;
   /** File that the first admin token is written to (0600), besides being printed once. */
   tokenFile: string;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
@@ -131,6 +138,8 @@ export const DEFAULT_CONFIG: Config = {
   backupS3AccessKey: '',
   backupS3SecretKey: '',
   backupS3Prefix: 'berth/',
+  mirrorAllow: '',
+  mirrorPollSeconds: 300,
   tokenFile: '',
   logLevel: 'info',
 };
