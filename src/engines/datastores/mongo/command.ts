@@ -2,6 +2,7 @@ import { EJSON, type Document } from 'bson';
 import { invalidInput, messageOf } from '#kernel/errors';
 import { MAX_DEPTH, numberOf } from './frames.ts';
 import { bsonType } from './tabular.ts';
+import { onlyReads } from '../only-reads.ts';
 import { shellHint } from './shell-hint.ts';
 
 /** How the reply of a command becomes rows. */
@@ -108,7 +109,7 @@ const shapeOf = (name: string, write: boolean): Shape => {
   if (change === undefined)
     throw invalidInput(`the console does not take the command ${quoted(name)}`, whatWorks(write));
   if (write) return change;
-  throw invalidInput(`${name} changes data`, 'ask for a write, which needs manage_datastores');
+  throw onlyReads(`${name} changes data`);
 };
 
 const refuseWritingStages = (pipeline: unknown): void => {
@@ -118,7 +119,7 @@ const refuseWritingStages = (pipeline: unknown): void => {
   );
   const writing = stages.find((stage) => stage === '$out' || stage === '$merge');
   if (writing !== undefined) {
-    throw invalidInput(`the stage ${writing} changes data`, 'ask for a write, which needs manage_datastores');
+    throw onlyReads(`the stage ${writing} changes data`);
   }
 };
 

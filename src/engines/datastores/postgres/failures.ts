@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
 import { BerthError, conflict, invalidInput, messageOf } from '#kernel/errors';
+import { onlyReads } from '../only-reads.ts';
 
 /**
  * Classes and codes of SQLSTATE (Postgres, appendix A) that are no fault of a statement: connection exceptions, insufficient
@@ -68,6 +69,7 @@ export const statementFailure = (thrown: unknown): BerthError => {
   if (state === undefined || SERVER_CLASSES.has(state.slice(0, 2))) {
     return postgresFailure('run the statement', thrown);
   }
+  if (state === READ_ONLY) return onlyReads(words(thrown), thrown);
   return invalidInput(words(thrown), hintOf(thrown, state));
 };
 
@@ -117,7 +119,6 @@ const words = (thrown: unknown): string => {
 
 const hintOf = (thrown: unknown, state: string): string => {
   if (thrown instanceof DatabaseError && thrown.hint !== undefined) return thrown.hint;
-  if (state === READ_ONLY) return 'this session may only read: ask for a write, which needs manage_datastores';
   if (state === NOT_ALLOWED) return 'roles of apps are no superusers: use what the owner of a database may use';
   return 'correct the statement';
 };

@@ -1,5 +1,6 @@
 import type { Clock } from '#kernel/clock';
-import { BerthError, invalidInput } from '#kernel/errors';
+import { type BerthError, invalidInput } from '#kernel/errors';
+import { onlyReads } from '../only-reads.ts';
 import type { Cell, DatastoreInstance, QueryRequest, QueryResult } from '../port.ts';
 import { WRITER } from './acl.ts';
 import { splitCommandLine } from './command-line.ts';
@@ -109,9 +110,7 @@ interface Refused {
 const failureOf = async (instance: DatastoreInstance, { request, command, message }: Refused): Promise<BerthError> => {
   if (codeOf(message) !== 'NOPERM') return commandFailure(message);
   if (!request.write && (await writerMay(instance, command))) {
-    return new BerthError('CAPABILITY_MISSING', `this session may only read: ${message}`, {
-      hint: 'ask for a write, which needs the capability manage_datastores',
-    });
+    return onlyReads(message);
   }
   return invalidInput(
     `consoles may not use this command: ${message}`,

@@ -56,7 +56,7 @@ describe('a command of the Mongo console', () => {
     (name) => {
       const query = JSON.stringify({ [name]: 'users' });
       expect(refusal(query)).toMatchObject({
-        kind: 'INVALID_INPUT',
+        kind: 'CAPABILITY_MISSING',
         hint: expect.stringContaining('manage_datastores'),
       });
       expect(parseCommand(query, write).name).toBe(name);

@@ -175,7 +175,7 @@ describe('the console', () => {
   });
 
   test('of a reader changes nothing: Postgres itself refuses its role', async () => {
-    expect(await failureOf(ask({ insert: 'people', documents: [{}] }))).toMatchObject({ kind: 'INVALID_INPUT' });
+    expect(await failureOf(ask({ insert: 'people', documents: [{}] }))).toMatchObject({ kind: 'CAPABILITY_MISSING' });
     const login = `berth_reader:${docs.readerPassword}`;
     const client = new MongoClient(`mongodb://${login}@${docs.addresses['main']}:27017/app?authMechanism=PLAIN`);
     try {
