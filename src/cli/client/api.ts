@@ -81,7 +81,11 @@ export const createApi = (options: HttpOptions) => {
     setEnv: (of: string, values: Record<string, string | null>) =>
       http.json<SetEnv>('PUT', project(of, 'env'), { json: values }),
     listEnv: (of: string, page: Paging) =>
-      http.json<List<'env', EnvEntry> & { names: string[] }>('GET', project(of, 'env'), { query: { ...page } }),
+      http.json<List<'env', EnvEntry> & { names: string[]; injected: { name: string; datastore: string }[] }>(
+        'GET',
+        project(of, 'env'),
+        { query: { ...page } },
+      ),
 
     listDatastores: (of: string, page: Paging) =>
       http.json<List<'datastores', Datastore>>('GET', project(of, 'datastores'), { query: { ...page } }),

@@ -70,6 +70,9 @@ const ls = defineCommand({
       ],
       empty: 'no variable is set',
     });
+    const given = Object.entries(Object.groupBy(reply.injected, ({ datastore }) => datastore));
+    for (const [datastore, names = []] of given)
+      context.out.note(`from datastore ${datastore}: ${names.map(({ name }) => name).join(', ')}`);
   },
 });
 

@@ -50,12 +50,26 @@ const treeText = (tree: ProjectTree, out: Out, now: number): string => {
   const parts = [
     head,
     tree.services.length === 0 ? `no service yet: berth deploy -p ${tree.name}\n` : statusPaint(services, style),
+    ...(tree.datastores.length === 0 ? [] : [statusPaint(datastoresTable(tree, out.width), style)]),
     `${style.bold('Environment')}  ${tree.env_keys.length === 0 ? 'none' : tree.env_keys.join(', ')}\n`,
     `${style.bold('Releases')}  ${count(tree.releases.length, 'release')} kept\n`,
   ];
   if (tree.recent_events.length > 0) parts.push(events);
   return parts.join('\n');
 };
+
+const datastoresTable = ({ datastores }: ProjectTree, width: number): string =>
+  table(
+    [
+      { title: 'DATASTORE', value: (row) => row.name },
+      { title: 'STATUS', value: (row) => row.status },
+      { title: 'KIND', value: (row) => `${row.kind} ${row.version}` },
+      { title: 'LAST BACKUP', value: (row) => row.last_backup?.status ?? 'none' },
+      { title: 'VARIABLES', value: (row) => row.variables.join(','), flexible: true },
+    ],
+    datastores,
+    width,
+  );
 
 /** The plain values of an event's data, for one line. */
 export const aboutEvent = (data: Record<string, unknown>): string =>

@@ -6,6 +6,7 @@ import { defineCommand } from '../../command.ts';
 import { settle, settleReply } from '../../follow.ts';
 import { localError } from '../../failure.ts';
 import { age, bytes, duration } from '../../output/format.ts';
+import type { Backup } from '#modules/datastores';
 import { DETACH, DRY_RUN, PAGING, YES } from '../flags.ts';
 import { DATASTORE } from './args.ts';
 
@@ -46,13 +47,17 @@ export const backups = defineCommand({
           align: 'right',
         },
         { title: 'WHERE', value: (row) => `${row.places.join('+')}${row.encrypted ? ', encrypted' : ''}` },
-        { title: 'KEPT UNTIL', value: (row) => row.expires_at?.slice(0, 10) },
+        { title: 'KEPT UNTIL', value: keptUntil },
         { title: 'ERROR', value: (row) => row.error?.message, flexible: true },
       ],
       empty: `no backup yet: berth db backup ${args.datastore}`,
     });
   },
 });
+
+/** The newest verified one of a datastore stays until another takes its place. */
+const keptUntil = ({ expires_at: at, status }: Backup): string | null =>
+  at === null ? (status === 'verified' ? 'the next' : null) : at.slice(0, 10);
 
 export const download = defineCommand({
   name: 'download',

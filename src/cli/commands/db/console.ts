@@ -89,7 +89,7 @@ export const paramOf = (text: string): unknown => {
 
 /** The rows as a table on stdout, how many and how long on stderr. */
 export const showResult = (out: Out, reply: QueryReply): void => {
-  out.data(reply, () => (reply.columns.length === 0 ? '' : resultTable(reply, out.width)));
+  if (out.json || reply.columns.length > 0) out.data(reply, () => resultTable(reply, out.width));
   const rows = count(reply.row_count, 'row');
   const what = reply.columns.length === 0 ? `${rows} changed` : rows;
   out.note(`${what}${reply.truncated ? ', and there are more' : ''}; ${duration(reply.duration_ms)}`);

@@ -72,7 +72,7 @@ const open = async (
     port,
     onConnection: () => undefined,
     onFailure: (message) =>
-      context.out.warn(`${message}; is the token allowed manage_datastores? see: berth db info ${name}`),
+      context.out.warn(`${message}; does the token hold manage_datastores? see: berth db info ${name}`),
   });
   return { listener, detail };
 };
@@ -95,12 +95,10 @@ const installed = ([name = '', ...rest]: string[]): string[] | undefined => {
   return found === null ? undefined : [found, ...rest];
 };
 
-/** One statement a line through the API; an empty line or Ctrl-D ends it. */
+/** One statement a line through the API. */
 const console = async (context: Context, { project, name }: DatastoreDetail): Promise<void> => {
   const api = await context.api();
-  for (;;) {
-    const statement = (await context.io.ask(`${name}> `)).trim();
-    if (statement === '' || statement === 'exit' || statement === '\\q') return;
+  for await (const statement of statements(context, name)) {
     try {
       showResult(context.out, await api.queryDatastore(project, name, { query: statement }));
     } catch (thrown) {
@@ -108,6 +106,24 @@ const console = async (context: Context, { project, name }: DatastoreDetail): Pr
       context.out.failure(thrown.body);
     }
   }
+};
+
+/** Lines of a person until an empty one or Ctrl-D, or those that are piped in. */
+async function* statements({ io }: Context, name: string): AsyncGenerator<string> {
+  if (!io.interactive) {
+    yield* (await io.readStdin()).split('\n').filter((line) => line.trim() !== '');
+    return;
+  }
+  for (;;) {
+    const statement = await io.ask(`${name}> `).catch(endOfInput);
+    if (['', 'exit', '\\q'].includes(statement.trim())) return;
+    yield statement;
+  }
+}
+
+const endOfInput = (thrown: unknown): string => {
+  if (thrown instanceof CliFailure && thrown.body.code === 'INTERRUPTED') return '';
+  throw thrown;
 };
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>
