@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# The tests in lanes: two of them run at the same time, where neither measures what the other one does.
+# The tests in lanes. Builds of examples take processors and network; what waits more than it works runs beside them.
 
 # Measure time, or want the engine, the packet filter or the limits of builds for themselves.
-readonly ALONE='builds|build-caches|disk|docker-disk|docker-faults|engine-faults|faults|limits|load|streams|uploads'
+readonly ALONE='^\./test/(e2e/(datastores/)?(builds|build-caches|disk|docker-disk|docker-faults|engine-faults|faults|limits|load|streams|uploads)|engines/firewall/iptables|http/sse-load)\.test\.ts$'
 # With real engines: containers, databases, git.
 readonly ENGINES='^\./test/(engines/(backups|builder-run|datastores|docker|firewall|git|proxy|registry|runtime)|datastores)/'
 readonly REAL_BUILDS='^\./test/(e2e/examples/|engines/builder-plan/real-)'
@@ -14,10 +14,10 @@ test_files() {
 # lane_files NAME
 lane_files() {
   case "$1" in
-    quick) test_files | grep -v '^\./test/e2e/' | grep -Ev "$REAL_BUILDS|$ENGINES" ;;
-    engines) test_files | grep -E "$ENGINES" ;;
+    quick) test_files | grep -Ev "^\./test/e2e/|$REAL_BUILDS|$ENGINES|$ALONE" ;;
+    engines) test_files | grep -E "$ENGINES" | grep -Ev "$ALONE" ;;
     builds) test_files | grep -E "$REAL_BUILDS" ;;
-    waiting) test_files | grep -E '^\./test/e2e/(datastores/)?[^/]+$' | grep -Ev "/($ALONE)\.test\.ts$" ;;
-    alone) test_files | grep -E "^\./test/e2e/(datastores/)?($ALONE)\.test\.ts$" ;;
+    waiting) test_files | grep -E '^\./test/e2e/' | grep -Ev "$REAL_BUILDS|$ALONE" ;;
+    alone) test_files | grep -E "$ALONE" ;;
   esac
 }
