@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { Database } from 'bun:sqlite';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip, gunzipSync, gzipSync } from 'node:zlib';
 import { extract, pack } from 'tar-stream';
 import { acquireLock } from '#kernel/lock';
 import { MIGRATIONS, openDatabase } from '#kernel/database';
 import { CliFailure } from '#cli/failure';
-import { backupState } from '#cli/state/backup';
+import { backupState, type BackupRequest } from '#cli/state/backup';
 import { restoreState, type RestoreRequest } from '#cli/state/restore';
 import { Home } from './support/cli.ts';
 
@@ -26,6 +26,11 @@ beforeEach(() => {
     'data/logs/shop/web.log': 'line',
     'data/uploads/op_1.tar.gz': 'upload',
     'data/registry/data/blob': 'blob'.repeat(1000),
+    'data/datastores/ca.pem': 'certificate',
+    'data/datastores/templates/postgres/postgres-17.tar': 'made again',
+    'data/backups/shop/postgres/bkp_1.dump': 'dump',
+    'data/backups/shop/postgres/bkp_1.json': '{}',
+    'data/backups/shop/postgres/bkp_2.dump.part': 'half',
   });
   chmodSync(home.path('data/proxy/acme/acme.json'), 0o600);
   chmodSync(home.path('data/secret.key'), 0o600);
@@ -37,11 +42,12 @@ afterEach(() => {
   home.remove();
 });
 
-const backup = (options: { withImages?: boolean; force?: boolean } = {}) =>
+const backup = (options: Partial<BackupRequest> = {}) =>
   backupState({
     dataDir: home.path('data'),
     to: home.path('backup.tar.gz'),
     withImages: false,
+    withBackups: false,
     force: false,
     now: NOW,
     onFile: () => undefined,
@@ -110,10 +116,12 @@ test('what is backed up while the database is in use comes back as it was, modes
     schema: NEWEST,
     created_at: '2026-11-21T10:00:00.000Z',
     with_images: false,
+    with_backups: false,
   });
   expect(manifest.files.map(({ path }) => path)).toEqual([
     'berth.db',
     'berth.toml',
+    'datastores/ca.pem',
     'proxy/acme/acme.json',
     'secret.key',
   ]);
@@ -135,6 +143,25 @@ test('with images, the registry comes along', async () => {
   expect(readFileSync(home.path('new/registry/data/blob'), 'utf8')).toBe('blob'.repeat(1000));
 });
 
+test('with backups, those of datastores come along, but for one that is being written', async () => {
+  const { files } = await backup({ withBackups: true });
+  expect(files.map(({ path }) => path).filter((path) => path.startsWith('backups/'))).toEqual([
+    'backups/shop/postgres/bkp_1.dump',
+    'backups/shop/postgres/bkp_1.json',
+  ]);
+  await restore();
+  expect(readFileSync(home.path('new/backups/shop/postgres/bkp_1.dump'), 'utf8')).toBe('dump');
+});
+
+test('a backup of a datastore that is let go of meanwhile is no failure', async () => {
+  const manifest = await backup({
+    withBackups: true,
+    onFile: () => rmSync(home.path('data/backups'), { recursive: true, force: true }),
+  });
+  expect(manifest.files.some(({ path }) => path.startsWith('backups/'))).toBe(false);
+  await restore();
+});
+
 test('a file that exists is replaced with force only, and never by half a backup', async () => {
   home.write({ 'backup.tar.gz': 'precious' });
   expect((await failureOf(backup())).body.hint).toContain('--force');
@@ -150,6 +177,7 @@ test('a folder that is no data directory is refused', async () => {
       dataDir: home.path('empty'),
       to: home.path('x'),
       withImages: false,
+      withBackups: false,
       force: false,
       now: NOW,
       onFile: () => undefined,
@@ -164,6 +192,7 @@ test('a backup into the data directory itself is refused', async () => {
       dataDir: home.path('data'),
       to: home.path('data/b.tar.gz'),
       withImages: false,
+      withBackups: false,
       force: false,
       now: NOW,
       onFile: () => undefined,
@@ -178,6 +207,7 @@ test('a directory that is not empty is replaced with force only, and kept beside
     'new/berth.db': 'old state',
     'new/registry/data/blob': 'image',
     'new/logs/web.log': 'line',
+    'new/backups/shop/postgres/bkp_1.dump': 'dump',
     'new/secret.key': 'old',
   });
   expect((await failureOf(restore())).body.hint).toContain('--force');
@@ -190,6 +220,7 @@ test('a directory that is not empty is replaced with force only, and kept beside
   // A backup without images leaves those that are there in use.
   expect(readFileSync(home.path('new/registry/data/blob'), 'utf8')).toBe('image');
   expect(readFileSync(home.path('new/logs/web.log'), 'utf8')).toBe('line');
+  expect(readFileSync(home.path('new/backups/shop/postgres/bkp_1.dump'), 'utf8')).toBe('dump');
 });
 
 test('a running server is not restored over, whatever is forced', async () => {
@@ -269,10 +300,11 @@ test('the commands say what they did as JSON', async () => {
   expect(made).toMatchObject({ code: 0, stderr: '' });
   expect(JSON.parse(made.stdout)).toMatchObject({
     file: home.path('b.tar.gz'),
-    files: 4,
+    files: 5,
     schema: NEWEST,
     with_images: false,
+    with_backups: false,
   });
   const restored = await home.run(['restore-state', 'b.tar.gz', '--data-dir', 'new']);
-  expect(JSON.parse(restored.stdout)).toMatchObject({ data_dir: home.path('new'), files: 4, kept: null });
+  expect(JSON.parse(restored.stdout)).toMatchObject({ data_dir: home.path('new'), files: 5, kept: null });
 });

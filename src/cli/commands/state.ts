@@ -17,7 +17,7 @@ export const backupState = defineCommand({
   name: 'backup-state',
   summary: "Back up the server's own state into one file, while it runs",
   details: [
-    'On the machine of the server, as its user. The file holds the database, the secret key, the configuration and the certificates; with --with-images the releases too. Logs are left out. Whoever has the file has the secrets: it is made with mode 0600, keep it so.',
+    'On the machine of the server, as its user. The file holds the database, the secret key, the configuration and the certificates; with --with-images the releases, with --with-backups the backups of datastores too. Logs are left out, and so are the data of datastores and volumes. Whoever has the file has the secrets: it is made with mode 0600, keep it so.',
   ],
   examples: [
     { line: 'sudo berth backup-state /backup/berth-$(date +%F).tar.gz', says: 'every night, from cron' },
@@ -31,6 +31,7 @@ export const backupState = defineCommand({
   flags: {
     ...PLACE,
     'with-images': { type: 'boolean', summary: 'include the registry: the images of all releases' },
+    'with-backups': { type: 'boolean', summary: 'include the backups of all datastores, as large as they are' },
     force: { type: 'boolean', summary: 'replace a file that exists' },
   },
   run: async (context, { args, flags }) => {
@@ -42,6 +43,7 @@ export const backupState = defineCommand({
       dataDir,
       to,
       withImages: flags['with-images'],
+      withBackups: flags['with-backups'],
       force: flags.force,
       now: Date.now(),
       onFile: (_path, size) => (total += size),
@@ -53,6 +55,7 @@ export const backupState = defineCommand({
       schema: manifest.schema,
       created_at: manifest.created_at,
       with_images: manifest.with_images,
+      with_backups: manifest.with_backups ?? false,
     };
     context.out.data(facts, () => `${to}: ${count(facts.files, 'file')}, ${bytes(total)}`);
   },
@@ -62,7 +65,7 @@ export const restoreState = defineCommand({
   name: 'restore-state',
   summary: "Put a backup of a server's state in place of its data directory",
   details: [
-    'The server has to be stopped. All of the backup is verified first; nothing is changed when it is damaged. With --force, state that is there is kept beside, under another name; its images and logs stay in use when the backup has none. The proxy and the registry are restarted. Start the server afterwards; on another machine, a backup without images needs the services to be deployed again.',
+    'The server has to be stopped. All of the backup is verified first; nothing is changed when it is damaged. With --force, state that is there is kept beside, under another name; its images, logs and backups of datastores stay in use when the archive has none. The proxy and the registry are restarted. Start the server afterwards; on another machine, without images the services have to be deployed again, and datastores begin empty: restore their backups.',
   ],
   examples: [
     { line: 'sudo berth restore-state /backup/berth.tar.gz --data-dir /var/lib/berth', says: 'on a new machine' },
@@ -89,6 +92,7 @@ export const restoreState = defineCommand({
       from: manifest.created_at,
       files: manifest.files.length,
       with_images: manifest.with_images,
+      with_backups: manifest.with_backups ?? false,
       kept,
     };
     context.out.data(

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, type Stats } from 'node:fs';
 import { lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -16,6 +16,8 @@ export interface Manifest {
   schema: number;
   created_at: string;
   with_images: boolean;
+  /** Missing in archives of before there were datastores. */
+  with_backups?: boolean;
   files: { path: string; size: number; sha256: string }[];
 }
 
@@ -23,8 +25,20 @@ export const MANIFEST = 'manifest.json';
 export const DATABASE = 'berth.db';
 
 /** Made again by itself, or worthless on another machine. The database is taken as a snapshot instead of its files. */
-const LEFT_OUT = [/^berth\.db(?:$|[-.])/, /^logs$/, /^uploads$/, /^builds$/, /\.lock$/, /^lock$/, /\.sock$/];
-const IMAGES = /^registry$/;
+const LEFT_OUT = [
+  /^berth\.db(?:$|[-.])/,
+  /^logs$/,
+  /^uploads$/,
+  /^builds$/,
+  /^datastores\/templates$/,
+  /^[^/]*\.lock$/,
+  /^lock$/,
+  /^[^/]*\.sock$/,
+];
+const IMAGES = 'registry';
+const BACKUPS = 'backups';
+/** A backup of a datastore that is being written. */
+const UNFINISHED = /^backups\/.*\.part$/;
 
 interface Source {
   /** Path in the archive. */
@@ -65,7 +79,7 @@ export const writeArchive = async (request: ArchiveRequest): Promise<Manifest> =
 };
 
 const addEntries = async (tar: Pack, request: ArchiveRequest): Promise<Manifest> => {
-  const sources = await listState(request.dataDir, request.facts.with_images);
+  const sources = await listState(request.dataDir, leftOut(request.facts));
   sources.unshift({ path: DATABASE, file: request.snapshot, directory: false });
   const files: Manifest['files'] = [];
   for (const source of sources) {
@@ -80,15 +94,24 @@ const addEntries = async (tar: Pack, request: ArchiveRequest): Promise<Manifest>
   return manifest;
 };
 
+/** Whether a path of the data directory stays out of the archive, with all that is below it. */
+const leftOut =
+  ({ with_images, with_backups = false }: ArchiveRequest['facts']) =>
+  (path: string): boolean =>
+    (path === IMAGES && !with_images) ||
+    (path === BACKUPS && !with_backups) ||
+    UNFINISHED.test(path) ||
+    LEFT_OUT.some((rule) => rule.test(path));
+
 /** What of the data directory belongs into a backup, parents before what is in them. */
-const listState = async (dataDir: string, withImages: boolean): Promise<Source[]> => {
+const listState = async (dataDir: string, isLeftOut: (path: string) => boolean): Promise<Source[]> => {
   const found: Source[] = [];
   const walk = async (folder: string): Promise<void> => {
     for (const name of (await readdir(join(dataDir, folder))).sort()) {
       const path = folder === '' ? name : `${folder}/${name}`;
-      const leftOut = folder === '' && (LEFT_OUT.some((rule) => rule.test(name)) || (!withImages && IMAGES.test(name)));
-      if (leftOut) continue;
-      const stats = await lstat(join(dataDir, path));
+      if (isLeftOut(path)) continue;
+      const stats = await statOf(join(dataDir, path), path);
+      if (stats === undefined) continue;
       if (stats.isDirectory()) {
         found.push({ path, file: join(dataDir, path), directory: true });
         await walk(path);
@@ -99,11 +122,23 @@ const listState = async (dataDir: string, withImages: boolean): Promise<Source[]
   return found;
 };
 
+/** Undefined for a backup of a datastore whose time was over while the archive was made. */
+const statOf = async (file: string, path: string): Promise<Stats | undefined> => {
+  try {
+    return await lstat(file);
+  } catch (thrown) {
+    const gone = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
+    if (gone && `${path}/`.startsWith(`${BACKUPS}/`)) return undefined;
+    throw thrown;
+  }
+};
+
 const addSource = async (
   tar: Pack,
   { path, file, directory }: Source,
 ): Promise<Manifest['files'][number] | undefined> => {
-  const stats = await lstat(file);
+  const stats = await statOf(file, path);
+  if (stats === undefined) return undefined;
   const common = { mode: stats.mode & 0o777, uid: stats.uid, gid: stats.gid, mtime: stats.mtime };
   if (directory) {
     await new Promise<void>((resolve, reject) => {

@@ -9,6 +9,8 @@ export interface BackupRequest {
   dataDir: string;
   to: string;
   withImages: boolean;
+  /** Backups of datastores. */
+  withBackups: boolean;
   /** Replaces a file that exists. */
   force: boolean;
   now: number;
@@ -39,6 +41,7 @@ export const backupState = async (request: BackupRequest): Promise<Manifest> => 
       schema,
       created_at: new Date(request.now).toISOString(),
       with_images: request.withImages,
+      with_backups: request.withBackups,
     } as const;
     return await writeArchive({ dataDir, snapshot, to, facts, onFile: request.onFile });
   } finally {

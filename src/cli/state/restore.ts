@@ -148,7 +148,7 @@ const checkDatabase = (file: string, from: string): void => {
 };
 
 /** What a backup may leave out, and the state before had: better kept in use than lost from sight. */
-const CARRIED = ['registry', 'logs'];
+const CARRIED = ['registry', 'logs', 'backups'];
 
 const carryOver = async (from: string, to: string): Promise<void> => {
   const [before, restored] = await Promise.all([readdir(from), readdir(to)]);

@@ -9,7 +9,7 @@ const restartsOf = (services: readonly string[]): Change[] =>
 
 export const creationPlan = (wanted: NewDatastore, injection: Injection, services: readonly string[]): DryRun => {
   return dryRun(
-    `create ${wanted.kind} ${wanted.version} datastore ${wanted.name} with ${wanted.memory_mb} MiB, restart ${services.length} services`,
+    `create ${wanted.kind} ${wanted.version} datastore ${wanted.name} with ${wanted.memory_mb} MiB, restart ${services.length} ${services.length === 1 ? 'service' : 'services'}`,
     [
       { action: 'create', resource: 'datastore', name: wanted.name, kind: wanted.kind, version: wanted.version },
       ...injection.namesOf(wanted).map((name) => ({ action: 'create', resource: 'env', name })),

@@ -30,7 +30,7 @@ export const createRestores = (deps: BackupsDeps, lookup: BackupLookup): Restore
     if (engines[row.kind].restorable) return;
     throw invalidInput(
       `backups of ${row.kind} cannot be restored by berth: "${row.name}" is backup-only`,
-      'download the backup (berth db backups --download) and load it with the tools of the database; docs/datastores.md shows how',
+      `download it (berth db download ${row.name} KEY FILE) and copy the data into a datastore; docs/datastores.md shows how`,
     );
   };
 

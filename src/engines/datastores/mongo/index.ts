@@ -84,5 +84,5 @@ const beginRelay = async (instance: DatastoreInstance, signal: AbortSignal) => {
 const notRestorable = (): BerthError =>
   invalidInput(
     'a mongo datastore cannot be restored from a backup',
-    'its backups are verified and kept: take the dump from where backups are kept and load it with pg_restore, or copy the data with a driver through berth db tunnel',
+    'download the backup (berth db download) and copy the data into a datastore; docs/datastores.md shows how',
   );
