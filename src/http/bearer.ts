@@ -47,4 +47,21 @@ export const readBearer = (request: Request): string => {
   );
 };
 
+const BASIC = /^basic +([A-Za-z0-9+/]{1,600}={0,2})$/i;
+const SECRET = /^[\x21-\x7e]{1,200}$/;
+
+/** The secret as the password of HTTP Basic with any user name (RFC 7617), or as bearer token. */
+export const readBasic = (request: Request): string => {
+  const header = request.headers.get('authorization') ?? '';
+  if (/^bearer /i.test(header)) return readBearer(request);
+  const [, encoded] = BASIC.exec(header) ?? [];
+  const pair = Buffer.from(encoded ?? '', 'base64').toString('utf8');
+  const at = pair.indexOf(':');
+  const password = at === -1 ? '' : pair.slice(at + 1);
+  if (SECRET.test(password)) return password;
+  throw new BerthError('UNAUTHENTICATED', header === '' ? 'no token' : 'the password is no token', {
+    hint: 'use any user name, and a token as the password; "berth clone" does it for you',
+  });
+};
+
 const isOneWord = (header: string): boolean => header.length > USUAL.length && !header.includes(' ', USUAL.length);

@@ -16,7 +16,8 @@ export interface RequestState {
 
 /** Where the state hangs on its request: on the hot path a WeakMap would cost more than the rest of the guard's book-keeping. */
 const STATE = Symbol('berth.state');
-type Marked = Request & { [STATE]?: RequestState };
+const BASIC = Symbol('berth.basic');
+type Marked = Request & { [STATE]?: RequestState; [BASIC]?: true };
 
 /** For the guard only. */
 export const setState = (request: Request, state: RequestState): void => {
@@ -36,3 +37,10 @@ export const stateOf = (request: Request): RequestState => {
 
 /** Who asks, for which request, and whether anything may change. */
 export const ctxOf = (request: Request): Ctx => stateOf(request).ctx;
+
+/** For the guard only: whoever sent this takes challenges for HTTP Basic, and errors as text. */
+export const markBasic = (request: Request): void => {
+  (request as Marked)[BASIC] = true;
+};
+
+export const isBasic = (request: Request): boolean => (request as Marked)[BASIC] === true;

@@ -1,4 +1,5 @@
 import { BerthError, invalidInput, notFound, toBerthError, type ErrorBody } from '#kernel/errors';
+import { isBasic } from './context.ts';
 import { describeFindings, type Finding } from './validation.ts';
 
 /** What the framework hands to its error hook. */
@@ -11,18 +12,21 @@ export interface Failure {
 /** Turns whatever was thrown on the way into the contract's reply. Faults of berth itself are logged, never told. */
 export const createOnError =
   (onFault: (message: string, thrown: unknown, requestId: string) => void) =>
-  ({ error, request, set }: Failure): ErrorBody => {
+  ({ error, request, set }: Failure): ErrorBody | string => {
     const failure = translate(error, request);
     // What breaks because the client went away is no fault, and nobody reads the reply.
     if (failure.kind === 'INTERNAL_ERROR' && !request.signal.aborted) {
       onFault('a request failed', failure.cause ?? failure, String(set.headers['x-request-id'] ?? ''));
     }
+    const basic = isBasic(request);
     set.status = failure.httpStatus;
-    set.headers['content-type'] = 'application/json';
+    set.headers['content-type'] = basic ? 'text/plain; charset=utf-8' : 'application/json';
     if (failure.retryAfterSeconds !== undefined) set.headers['retry-after'] = String(failure.retryAfterSeconds);
-    if (failure.kind === 'UNAUTHENTICATED') set.headers['www-authenticate'] = 'Bearer';
-    return failure.toBody();
+    if (failure.kind === 'UNAUTHENTICATED') set.headers['www-authenticate'] = basic ? BASIC_CHALLENGE : 'Bearer';
+    return basic ? `${failure.message}\n${failure.hint}\n` : failure.toBody();
   };
+
+const BASIC_CHALLENGE = 'Basic realm="berth", charset="UTF-8"';
 
 /** Names of Elysia's own errors; checked by name, because bundling may load its classes twice. */
 const translate = (error: unknown, request: Request): BerthError => {

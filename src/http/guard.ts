@@ -2,13 +2,13 @@ import type { Ctx } from '#kernel/ctx';
 import { BerthError, invalidInput, notFound } from '#kernel/errors';
 import { requireCapability, requireProject } from '#kernel/scope';
 import { MAX_JSON_BYTES, bodyTooLarge } from './body.ts';
-import { setState, type RequestState } from './context.ts';
+import { markBasic, setState, type RequestState } from './context.ts';
 import { readFlags } from './flags.ts';
 import { REPLY_HEADERS } from './json-text.ts';
 import { tooMany, type MinuteLimit } from './limits.ts';
 import { createRouteTable, type DeclaredRoute, type RouteMatch, type RouteTable } from './route-table.ts';
 import type { Streams } from './streams.ts';
-import { PUBLIC_ACTOR, readBearer, type Authenticator, type Session } from './bearer.ts';
+import { PUBLIC_ACTOR, readBasic, readBearer, type Authenticator, type Session } from './bearer.ts';
 
 export interface GuardDeps {
   authenticator: Authenticator;
@@ -51,7 +51,9 @@ export const createGuard = (deps: GuardDeps): Guard => {
       if (request.url.startsWith('/')) throw noHost();
       const match = table.find(request.method === 'HEAD' ? 'GET' : request.method, path);
       if (match === undefined) return refuseUnknown(deps, table, context);
-      const session = match.entry.meta.capability === 'public' ? undefined : authenticate(deps, request);
+      const { basic, capability } = match.entry.meta;
+      if (basic) markBasic(request);
+      const session = capability === 'public' ? undefined : authenticate(deps, request, basic);
       setState(request, admit(deps, { request, match, session, requestId }));
       return undefined;
     },
@@ -80,8 +82,8 @@ const admit = (deps: GuardDeps, { request, match, session, requestId }: Admissio
   return { ctx, entry, streams: deps.streams, onFault: deps.onFault };
 };
 
-const authenticate = (deps: GuardDeps, request: Request): Session => {
-  const secret = readBearer(request);
+const authenticate = (deps: GuardDeps, request: Request, basic = false): Session => {
+  const secret = basic ? readBasic(request) : readBearer(request);
   const session = deps.authenticator.authenticate(secret);
   if (session !== undefined) {
     deps.authenticator.countRequest(session);
@@ -92,7 +94,9 @@ const authenticate = (deps: GuardDeps, request: Request): Session => {
   if (waitMs > 0) throw tooMany('too many requests with invalid tokens from this address', waitMs);
   deps.attempts.count(address);
   throw new BerthError('UNAUTHENTICATED', 'the bearer token is not valid: unknown, revoked or expired', {
-    hint: 'send a valid token as "Authorization: Bearer <token>"; ask an admin for a new one',
+    hint: basic
+      ? 'use a valid token as the password; ask an admin for a new one'
+      : 'send a valid token as "Authorization: Bearer <token>"; ask an admin for a new one',
   });
 };
 

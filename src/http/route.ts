@@ -20,8 +20,10 @@ export interface RouteSpec {
   upload?: boolean;
   /** Replies with server-sent events. */
   stream?: boolean;
-  /** Is there for people with a browser, and no part of the API's document. */
+  /** Is there for people with a browser or for programs of other protocols, and no part of the API's document. */
   page?: boolean;
+  /** Takes the token as the password of HTTP Basic too, and fails as plain text: for git. */
+  basic?: boolean;
 }
 
 /** The part of a route's `detail` that the guard and the OpenAPI document read. */
@@ -33,6 +35,7 @@ export interface RouteMeta {
   confirm: boolean;
   upload: boolean;
   stream: boolean;
+  basic: boolean;
 }
 
 /**
@@ -55,6 +58,7 @@ export const route = (spec: RouteSpec) => ({
       confirm: spec.confirm ?? false,
       upload: spec.upload ?? false,
       stream: spec.stream ?? false,
+      basic: spec.basic ?? false,
     } satisfies RouteMeta,
   },
 });
