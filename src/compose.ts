@@ -14,6 +14,7 @@ import { openBase } from './compose/base.ts';
 import { createEngines } from './compose/engines.ts';
 import { createModules } from './compose/modules.ts';
 import { startPlatform } from './compose/platform.ts';
+import { assemblePushes } from './compose/repos.ts';
 
 export interface ServerIo {
   /** Where the server's own log goes, a line at a time. */
@@ -43,6 +44,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     slots,
     places: modules.places,
     datastores: createDatastoreOperations(datastoreDeps),
+    removeRepos: modules.repos.repos.removeProject,
   });
   const ends = { execute: deploy.execute, onFinished: deploy.aftermath };
   runner = createRunner({ store: stores.operations, journal, clock, log, ...ends });
@@ -57,7 +59,24 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     problem: () => platform.problem(),
     version: VERSION,
   });
-  const app = createApp({ ...base, ...api, peerOf: (request) => peerOf(request), createDeploy, http, system });
+  const pushing = assemblePushes({
+    ...deployDeps,
+    ...modules.repos,
+    newId,
+    queue: api.operations,
+    serviceVerbs: api.services,
+    requireActive: modules.guards.requireActive,
+  });
+  const app = createApp({
+    ...base,
+    ...api,
+    ...pushing,
+    git: modules.repos.git,
+    peerOf: (request) => peerOf(request),
+    createDeploy,
+    http,
+    system,
+  });
   const listener = createServer({
     ...parseListen(config.listen),
     fetch: measured(app.fetch, http),
@@ -76,7 +95,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     systemCtx: () => systemCtx(newId('req')),
   });
   const ending = new AbortController();
-  let upkeepDone = Promise.resolve();
+  let upkeepDone: Promise<unknown> = Promise.resolve();
   let maintenance: Maintenance | undefined;
   const platform = startPlatform({
     engines,
@@ -87,10 +106,13 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     log,
     idle: () => runner.running() === 0,
     seedBaseImages: config.seedBaseImages,
-    onEngineBack: () => maintenance?.hurry(),
+    onEngineBack: () => {
+      maintenance?.hurry();
+      upkeep.hurry();
+    },
     onReady: () => {
       runner.resume();
-      upkeepDone = upkeep.run(ending.signal);
+      upkeepDone = Promise.all([upkeep.run(ending.signal), pushing.upkeep(ending.signal)]);
       const { recovery, collector, caches } = deploy;
       const parts = { recovery, collector, caches, ensurePlatform: platform.ensure };
       maintenance = startMaintenance({ ...deployDeps, newId, queue: api.operations, ...parts });

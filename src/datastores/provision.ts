@@ -94,10 +94,12 @@ export const createProvision = (deps: DatastoreDeps): Provision => {
       const engine = engines[found.kind];
       if (found.status === 'ready') return announce(run, found);
       run.phase('provisioning', `${found.kind} ${found.version} with ${found.memory_mb} MiB`);
-      const row = await settlePlace(found, engine);
+      let row = found;
       try {
         // A fork that was cut short may hold half of the backup.
-        if (run.attempt > 1 && run.input.from !== undefined) await containers.lower(row, { data: true });
+        if (run.input.from !== undefined && (run.attempt > 1 || run.input.again === true))
+          await containers.lower(found, { data: true });
+        row = await settlePlace(found, engine);
         await containers.raise(deps.instanceOf(row), engine, { signal: run.signal, anew: false });
         run.log('berth', `${row.name} answers at ${hostOf(row.name)}:${engine.port}`);
         await fill(run, row, engine);
@@ -137,11 +139,19 @@ const REPAIR_MS = 120_000;
 
 /** Takes back what was made of a datastore that cannot be made. */
 const createGiveUp =
-  ({ store, containers, clock }: DatastoreDeps) =>
+  ({ store, containers, clock, log }: DatastoreDeps) =>
   async (run: Run, row: DatastoreRow): Promise<void> => {
     run.log('berth', 'taking away what was made of it');
-    await containers.lower(row, { data: true });
+    const isFork = run.input.from !== undefined;
+    try {
+      await containers.lower(row, { data: true });
+    } catch (error) {
+      // What is left of a fork may be half of a backup: the upkeep takes it away. Anything else goes on from what is there.
+      log.error('could not take away what was made of a datastore', error, { datastore: row.id });
+      store.update(row.id, { status: isFork ? 'deleting' : 'failed', updated_at: clock.now() });
+      return;
+    }
     // A fork is asked for again with its backup; anything else is made by the same request once more.
-    if (run.input.from === undefined) store.update(row.id, { status: 'failed', updated_at: clock.now() });
-    else store.remove(row.id);
+    if (isFork) store.remove(row.id);
+    else store.update(row.id, { status: 'failed', updated_at: clock.now() });
   };

@@ -5,8 +5,8 @@ import type { Backups, DatastoreRow } from '#modules/datastores';
 import type { Operations } from '#modules/operations';
 import type { Found } from './containers.ts';
 import type { DatastoreDeps } from './deps.ts';
-import { isExpired, nextNightly, nightlyRoom } from './calendar.ts';
-import { removeStored, storedName } from './stored.ts';
+import { nextNightly, nightlyRoom } from './calendar.ts';
+import { createTend } from './tend.ts';
 
 export interface UpkeepDeps extends DatastoreDeps {
   verbs: Pick<Backups, 'begin'>;
@@ -25,12 +25,13 @@ const MIB = 1024 * 1024;
 export interface Upkeep {
   /** Until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
-  /** One round, now. */
-  round(signal: AbortSignal): Promise<void>;
+  /** Looks at once: the engine was away. */
+  hurry(): void;
 }
 
 export const createUpkeep = (deps: UpkeepDeps): Upkeep => {
-  const { store, backups, engines, clock, log, storage } = deps;
+  const { store, backups, engines, clock, log } = deps;
+  const tend = createTend(deps);
   const measured = new Map<string, number>();
 
   const guarded = async (what: string, row: { project: string; name: string }, work: () => Promise<void>) => {
@@ -82,6 +83,12 @@ export const createUpkeep = (deps: UpkeepDeps): Upkeep => {
     emit(row, readOnly ? 'datastore.read_only' : 'datastore.writable', used);
   };
 
+  /** Its operation could not: the engine was away, say. */
+  const finishDeletion = async (row: DatastoreRow): Promise<void> => {
+    await deps.containers.lower(row, { data: true });
+    store.remove(row.id);
+  };
+
   const dropKept = async (row: DatastoreRow): Promise<void> => {
     if (row.kept === null || row.kept.until > clock.now()) return;
     await engines[row.kind].dropBeside(deps.instanceOf(row), row.kept.database);
@@ -96,54 +103,42 @@ export const createUpkeep = (deps: UpkeepDeps): Upkeep => {
     return Promise.resolve();
   };
 
-  /** Backups past their time, and copies that a bucket did not take. */
-  const tend = async (signal: AbortSignal): Promise<void> => {
-    for (const backup of backups.all()) {
-      if (signal.aborted) return;
-      const row = { project: backup.project, name: backup.datastore };
-      const siblings = {
-        backups: backups.list(backup.project, backup.datastore),
-        exists: store.byId(backup.datastore_id) !== undefined,
-      };
-      if (isExpired(deps.config, backup, siblings, clock.now())) {
-        await guarded(`let go of backup ${backup.key} of`, row, async () => {
-          await removeStored(deps, backup);
-          backups.remove(backup.key);
-        });
-      } else if (backup.status === 'verified' && backup.places.length < storage.places.length) {
-        await guarded(`copy backup ${backup.key} of`, row, async () => {
-          await storage.copyToRemote(storedName(backup), signal);
-          backups.update(backup.key, { places: ['disk', 's3'] });
-        });
-      }
-    }
-  };
-
-  const round = async (signal: AbortSignal): Promise<void> => {
+  const look = async (signal: AbortSignal): Promise<void> => {
     const found = await deps.containers.find();
     for (const row of store.all()) {
       if (signal.aborted) return;
-      if (row.status !== 'ready' || isBusy(row)) continue;
+      if (isBusy(row)) continue;
+      if (row.status === 'deleting') await guarded('finish the deletion of', row, () => finishDeletion(row));
+      if (row.status !== 'ready') continue;
       await guarded('heal', row, () => heal(row, found, signal));
       await guarded('measure', row, () => measure(row));
       await guarded('let go of replaced data of', row, () => dropKept(row));
       await guarded('back up', row, () => backUp(row));
     }
-    await tend(signal);
+  };
+
+  let pause = new AbortController();
+  const repeat = async (work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      const { signal: hurried } = pause;
+      try {
+        await work(signal);
+      } catch (error) {
+        log.warn('upkeep of datastores could not go on', { reason: messageOf(error) });
+      }
+      await clock.sleep(EVERY_MS, AbortSignal.any([signal, hurried]));
+    }
   };
 
   return {
-    round,
+    hurry: () => {
+      pause.abort();
+      pause = new AbortController();
+    },
     run: async (signal) => {
       log.debug('upkeep of datastores begins', { at: isoTime(clock.now()) });
-      while (!signal.aborted) {
-        try {
-          await round(signal);
-        } catch (error) {
-          log.warn('upkeep of datastores could not go on', { reason: messageOf(error) });
-        }
-        await clock.sleep(EVERY_MS, signal);
-      }
+      // Copies to a bucket may take hours, in which datastores are healed all the same.
+      await Promise.all([repeat(look, signal), repeat(tend, signal)]);
     },
   };
 };

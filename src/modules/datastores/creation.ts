@@ -1,4 +1,4 @@
-import type { Credential, DatastoreKind } from '#engines/datastores/port';
+import type { Credential } from '#engines/datastores/port';
 import type { Ctx } from '#kernel/ctx';
 import { conflict } from '#kernel/errors';
 import { dryRun, type DryRun } from '#kernel/schema';
@@ -12,13 +12,11 @@ import { newPassword, newUser } from './passwords.ts';
 import { creationPlan } from './plans.ts';
 import type { DatastoreRow } from './store.ts';
 
+type Wanted = CreateDatastore & { from?: BackupRow };
+
 export interface Creation {
   /** With `from`, filled from that backup before it is ready. */
-  createDatastore(
-    ctx: Ctx,
-    project: string,
-    body: CreateDatastore & { from?: BackupRow },
-  ): Promise<CreatedDatastore | DryRun>;
+  createDatastore(ctx: Ctx, project: string, body: Wanted): Promise<CreatedDatastore | DryRun>;
   /** Puts a new datastore into the state, to be made by its operation. Call it in a transaction. */
   insert(ctx: Ctx, row: NewDatastore): DatastoreRow;
 }
@@ -50,22 +48,29 @@ export const createCreation = (deps: DatastoresDeps, { view, openOf, enqueue }: 
     return row;
   };
 
-  const existing = (ctx: Ctx, row: DatastoreRow, kind: DatastoreKind): CreatedDatastore | DryRun => {
+  const existing = (ctx: Ctx, row: DatastoreRow, { kind, from }: Wanted): CreatedDatastore | DryRun => {
     if (row.kind !== kind) {
       throw conflict(`datastore "${row.name}" exists, and is of kind ${row.kind}`, 'choose another name');
     }
     if (row.status === 'deleting' || openOf(row, ['datastore.delete']) !== undefined) throw beingDeleted(row.name);
     if (ctx.dryRun) return dryRun(`datastore ${row.name} exists already: nothing to do`, []);
-    if (row.status === 'failed') return retry(ctx, row);
     const open = openOf(row, ['datastore.create']);
+    // Its operation may have ended before it could say so: canceled while it waited, or interrupted too often.
+    const isStuck = row.status === 'provisioning' && open === undefined;
+    if (row.status === 'failed' || isStuck) return retry(ctx, row, from);
     return reply(view(row), { created: false, restarts: [], operation: open });
   };
   /** One that could not be made is made again, under the same name and credentials. */
-  const retry = (ctx: Ctx, row: DatastoreRow): CreatedDatastore =>
+  const retry = (ctx: Ctx, row: DatastoreRow, from: BackupRow | undefined): CreatedDatastore =>
     db
       .transaction(() => {
         store.update(row.id, { status: 'provisioning', updated_at: deps.clock.now() });
-        const operation = enqueue(ctx, row, 'datastore.create', {});
+        const operation = enqueue(
+          ctx,
+          row,
+          'datastore.create',
+          from === undefined ? {} : { from: from.key, again: true },
+        );
         const restarts = deps.affectedServices(row.project);
         return reply(view({ ...row, status: 'provisioning' }), { created: false, restarts, operation });
       })
@@ -78,7 +83,7 @@ export const createCreation = (deps: DatastoresDeps, { view, openOf, enqueue }: 
       deps.requireActive(project);
       const wanted = newRow(engines[body.kind], project, body);
       const there = store.get(project, wanted.name);
-      if (there !== undefined) return existing(ctx, there, body.kind);
+      if (there !== undefined) return existing(ctx, there, body);
       requireRoom(deps, project);
       requireNoClash(deps, wanted);
       await deps.requireDisk();
@@ -86,7 +91,7 @@ export const createCreation = (deps: DatastoresDeps, { view, openOf, enqueue }: 
       return db
         .transaction(() => {
           const meanwhile = store.get(project, wanted.name);
-          if (meanwhile !== undefined) return existing(ctx, meanwhile, body.kind) as CreatedDatastore;
+          if (meanwhile !== undefined) return existing(ctx, meanwhile, body) as CreatedDatastore;
           const row = insert(ctx, wanted);
           const operation = enqueue(
             ctx,

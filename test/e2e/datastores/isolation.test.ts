@@ -114,7 +114,7 @@ describe('a datastore is reached', () => {
 });
 
 describe('a datastore reaches', () => {
-  test('no datastore of another project', async () => {
+  test('no datastore of another project, and nothing of berth’s own', async () => {
     const [container = ''] = await containersOf(berth, 'datastore', [
       `dev.berth.datastore-id=${rowOf(berth, 'mine', 'postgres').id}`,
     ]);
@@ -131,8 +131,11 @@ describe('a datastore reaches', () => {
       ]).catch(() => 'refused');
     expect(await tcp(rowOf(berth, 'mine', 'redis').addresses['main'] ?? '', 6379)).toContain('connected');
     expect(await tcp(addresses['main'] ?? '', 6379)).toBe('refused');
+    const gateway = (
+      await docker(['inspect', '--format', '{{range .NetworkSettings.Networks}}{{.Gateway}}{{end}}', container])
+    ).trim();
     for (const port of [berth.ports.api, berth.ports.proxyApi, berth.ports.registry])
-      expect(await tcp('127.0.0.1', port)).toBe('refused');
+      expect(await tcp(gateway, port)).toBe('refused');
   }, 30_000);
 });
 

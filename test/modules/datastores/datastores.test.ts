@@ -118,6 +118,16 @@ describe('createDatastore', () => {
     expect(again.body).toMatchObject({ created: false, status: 'provisioning' });
     expect(again.body.operation_id).not.toBe(first.body.operation_id);
   });
+
+  test('makes one again whose operation ended without saying so, because it was canceled while it waited', async () => {
+    const rig = setUp();
+    const first = await create(rig, { kind: 'redis' });
+    expect((await create(rig, { kind: 'redis' })).body.operation_id).toBe(first.body.operation_id);
+    finish(rig, first.body.operation_id);
+    const again = await create(rig, { kind: 'redis' });
+    expect(again.body).toMatchObject({ created: false, status: 'provisioning', operation_id: expect.any(String) });
+    expect(again.body.operation_id).not.toBe(first.body.operation_id);
+  });
 });
 
 describe('what services are given', () => {
