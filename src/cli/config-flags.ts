@@ -43,6 +43,8 @@ const HELP: Record<Exclude<keyof Config, (typeof SECRET)[number]>, Help> = {
   rateLimitPerMinute: ['N', 'requests of one token in a minute; 0 is no limit'],
   minFreeBytes: ['BYTES', 'no new build below this much free disk'],
   minFreePercent: ['PERCENT', 'no new build below this share of free disk'],
+  maxPushBytes: ['BYTES', 'largest push to a repository'],
+  maxRepoBytes: ['BYTES', 'what one repository may take on disk'],
   backupHour: ['HOUR', 'hour of the day (UTC) from which nightly backups begin'],
   backupDays: ['DAYS', 'days that backups are kept'],
   backupKeyFile: ['FILE', 'age identity that backups are encrypted for; made when it is missing'],

@@ -33,7 +33,7 @@ const ls = defineCommand({
         { title: 'KIND', value: (row) => row.kind },
         {
           title: 'TARGET',
-          value: (row) => (row.service === null ? row.project : `${row.project}/${row.service}`),
+          value: (row) => [row.project, row.service ?? row.datastore].filter((part) => part !== null).join('/'),
           flexible: true,
         },
         { title: 'STATUS', value: (row) => row.status },
