@@ -3,6 +3,7 @@ import type { Log } from '#kernel/log';
 import { createContents } from './contents.ts';
 import type { GitDeps } from './deps.ts';
 import { createMaintain } from './maintain.ts';
+import { createMirror } from './mirror.ts';
 import { createPlaces } from './places.ts';
 import type { Git } from './port.ts';
 import { createReceive } from './receive.ts';
@@ -32,6 +33,7 @@ export const createGit = ({ dir, clock, log, git = Bun.which('git') ?? 'git', id
     ...createSmartHttp({ ...deps, idleMs }),
     ...createReceive({ ...deps, idleMs }),
     ...createMaintain(deps),
+    mirror: createMirror(deps),
     ...createContents(deps),
   } satisfies Partial<Git>;
 };

@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { INCOMING } from './mirror.ts';
 
 /** A running git holds a lock for moments; one of this age is of a process that was killed, or lost its power. */
 const LOCK_MS = 120_000;
@@ -20,7 +21,7 @@ export const sweep = async (path: string, now: number): Promise<void> => {
   const rests = packs.filter((name) => /^(?:tmp_|\.tmp-)|\.keep$/.test(basename(name)));
   await Promise.all([
     ...locks.map((name) => removeOld(name, now - LOCK_MS)),
-    ...[...quarantines, ...rests].map((name) => removeOld(name, now - REST_MS)),
+    ...[...quarantines, ...rests, join(path, INCOMING)].map((name) => removeOld(name, now - REST_MS)),
   ]);
 };
 
