@@ -22,6 +22,7 @@ export const testExamples = (examples: Example[]): void => {
   beforeAll(async () => {
     berth = await Berth.boot(['--build-concurrency', '2']);
     await berth.project('shop');
+    for (const kind of new Set(examples.flatMap(({ needs = [] }) => needs))) await addDatastore(kind);
     for (const { name } of examples) firstDeploys.set(name, await upload(name));
   }, 120_000);
 
@@ -33,6 +34,11 @@ export const testExamples = (examples: Example[]): void => {
     const reply = await berth.uploadArchive('shop', name, await packExample(name, edit));
     expect(reply.status).toBe(202);
     return reply.body.operation_id;
+  };
+
+  const addDatastore = async (kind: string): Promise<void> => {
+    const reply = await berth.api('/v1/projects/shop/datastores', { method: 'POST', body: { kind } });
+    expect(await berth.wait(reply.body.operation_id)).toMatchObject({ status: 'succeeded', error: null });
   };
 
   /** The page of an example, as text. */

@@ -22,6 +22,8 @@ export interface Example {
   says: string;
   /** Where that page is; the root otherwise. */
   path?: string;
+  /** What it keeps its data in. */
+  needs?: 'postgres';
   /** A change of one line. */
   edit?: Edit;
   /** How the build steps that bring in toolchains and dependencies begin; these must not run again after the edit. */

@@ -58,6 +58,13 @@ export const nodeExamples: Example[] = [
     install: ['npm install', 'bun install'],
   },
   {
+    name: 'node-express-postgres',
+    says: '<h1>Notes that stay</h1>',
+    needs: 'postgres',
+    edit: { file: 'server.js', from: 'Notes that stay', to: 'Notes that still stay' },
+    install: ['npm ci'],
+  },
+  {
     name: 'node-express',
     says: '"hello":"from Express"',
     edit: { file: 'server.js', from: 'from Express', to: 'from Express again' },
