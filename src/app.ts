@@ -9,6 +9,7 @@ import type { HttpMetrics } from '#http/metrics';
 import { createRequestIds } from '#http/request-id';
 import type { Peer } from '#http/server';
 import type { Streams } from '#http/streams';
+import type { Git } from '#engines/git/port';
 import type { Clock } from '#kernel/clock';
 import type { NewId } from '#kernel/ids';
 import type { Log } from '#kernel/log';
@@ -26,6 +27,7 @@ import { logsRoutes, type ServiceLogs } from '#modules/logs';
 import { operationsRoutes, type Operations } from '#modules/operations';
 import { projectsRoutes, type Projects } from '#modules/projects';
 import { releasesRoutes, type Releases } from '#modules/releases';
+import { gitRoutes, reposRoutes, type GitHttp, type Repos } from '#modules/repos';
 import { servicesRoutes, type Services } from '#modules/services';
 import { createApiDocument, systemRoutes, type ApiDocument, type SourceRoute, type System } from '#modules/system';
 import { tokensRoutes, type Tokens } from '#modules/tokens';
@@ -49,6 +51,9 @@ export interface AppDeps {
   backups: Backups;
   queries: Queries;
   tunnels: Tunnels;
+  repos: Repos;
+  git: Git;
+  gitHttp: GitHttp;
   env: Env;
   events: Events;
   logs: ServiceLogs;
@@ -79,6 +84,8 @@ export const createApp = (deps: AppDeps) => {
     .use(operationsRoutes(deps))
     .use(datastoresRoutes(deps))
     .use(backupsRoutes(deps))
+    .use(reposRoutes(deps))
+    .use(gitRoutes(deps))
     .use(envRoutes(deps))
     .use(eventsRoutes(deps))
     .use(logsRoutes(deps))

@@ -14,6 +14,7 @@ import { createTokens } from '#modules/tokens';
 import type { Base } from './base.ts';
 import { assembleDatastores } from './datastores.ts';
 import type { Engines } from './engines.ts';
+import { assembleRepos } from './repos.ts';
 
 /** Ties the modules together. `runner` is looked up when an operation is queued: it is made of them in its turn. */
 export const createModules = (base: Base, engines: Engines, runner: () => Runner | undefined) => {
@@ -56,6 +57,7 @@ export const createModules = (base: Base, engines: Engines, runner: () => Runner
     injection: datastores.module.injection,
     ...guards,
   });
+  const repos = assembleRepos({ ...base, ...guards, vault, events });
   const logs = createServiceLogs({ runtime: engines.runtime, clock, log, config, maskerFor: env.masker });
   const liveness = createLiveness();
   const services = createServices({
@@ -114,10 +116,13 @@ export const createModules = (base: Base, engines: Engines, runner: () => Runner
       events,
       logs,
       ...datastores.module,
+      repos: repos.repos,
       requireExists,
       requireService,
     },
     deployDeps,
+    repos,
+    guards,
     places: datastores.places,
     closeDatastores: datastores.close,
     datastoreDeps: { ...deployDeps, ...datastores.parts, env, newId },

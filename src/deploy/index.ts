@@ -12,7 +12,7 @@ import { createReleaseCommand } from './release-command.ts';
 import { createReplicas } from './replicas.ts';
 import { createRollout } from './rollout.ts';
 import { createSemaphore, type Semaphore } from './semaphore.ts';
-import { createTeardown } from './teardown.ts';
+import { createTeardown, type TeardownParts } from './teardown.ts';
 import { createWatcher, type Watcher } from './watch.ts';
 import type { Executor } from '#modules/operations';
 
@@ -57,6 +57,7 @@ export interface DeployOptions {
   slots: number;
   places: Places;
   datastores: DatastoreOperations;
+  removeRepos: TeardownParts['removeRepos'];
 }
 
 export const createDeployEngine = (deps: DeployDeps, options: DeployOptions): DeployEngine => {
@@ -80,7 +81,12 @@ export const createDeployEngine = (deps: DeployDeps, options: DeployOptions): De
         rollout,
       }),
       adjust: createAdjust(deps, rollout),
-      teardown: createTeardown(deps, { replicas, caches, datastores: options.datastores }),
+      teardown: createTeardown(deps, {
+        replicas,
+        caches,
+        datastores: options.datastores,
+        removeRepos: options.removeRepos,
+      }),
       datastores: options.datastores,
     }),
   };

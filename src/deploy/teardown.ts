@@ -14,9 +14,14 @@ export interface TeardownParts {
   replicas: Replicas;
   caches: BuildCaches;
   datastores: Pick<DatastoreOperations, 'removeProject'>;
+  /** Deletes the repositories of a project. Idempotent. */
+  removeRepos: (project: string) => Promise<void>;
 }
 
-export const createTeardown = (deps: DeployDeps, { replicas, caches, datastores }: TeardownParts): Teardown => {
+export const createTeardown = (
+  deps: DeployDeps,
+  { replicas, caches, datastores, removeRepos }: TeardownParts,
+): Teardown => {
   const { services, releases, projects } = deps;
 
   /** All that a service has but its row, and its share of the build cache. */
@@ -55,6 +60,7 @@ export const createTeardown = (deps: DeployDeps, { replicas, caches, datastores 
       const names = services.list(run.project).map(({ name }) => name);
       await removeServices(run, run.project, names);
       await datastores.removeProject(run);
+      await removeRepos(run.project);
       await deps.runtime.removeNetwork(project.network);
       deps.db
         .transaction(() => {

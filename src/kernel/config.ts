@@ -65,6 +65,10 @@ export interface Config {
   minFreeBytes: number;
   /** No new build below this share of free disk, in percent. */
   minFreePercent: number;
+  /** Largest push, as git counts it: objects as they are sent. */
+  maxPushBytes: number;
+  /** What a repository may take on disk. */
+  maxRepoBytes: number;
   /** Hour of the day, 0 to 23 in UTC, from which nightly backups begin; they are spread over the hour after it. */
   backupHour: number;
   /** Days that backups are kept. */
@@ -129,6 +133,8 @@ export const DEFAULT_CONFIG: Config = {
   rateLimitPerMinute: 6000,
   minFreeBytes: 2 * GIB,
   minFreePercent: 5,
+  maxPushBytes: 1 * GIB,
+  maxRepoBytes: 5 * GIB,
   backupHour: 2,
   backupDays: 7,
   backupKeyFile: '',

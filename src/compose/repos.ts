@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { createDeployCommit, type DeployCommitDeps } from '#deploy/index';
+import { createGit } from '#engines/git/index';
+import type { Git } from '#engines/git/port';
+import type { Config } from '#kernel/config';
+import { createRepos, createRepoStore, type GitHttp, type Repos, type RepoStore } from '#modules/repos';
+import type { Operations } from '#modules/operations';
+import type { Services } from '#modules/services';
+import { createGitHttp } from '#repos/git-http';
+import { createPushes, type Pushes } from '#repos/push';
+import { runRepoUpkeep } from '#repos/upkeep';
+import type { Base } from './base.ts';
+
+type Seal = Parameters<typeof createRepoStore>[1];
+
+export interface RepoAssembly {
+  git: Git;
+  store: RepoStore;
+  repos: Repos;
+}
+
+export type RepoAssemblyDeps = Base &
+  Pick<Parameters<typeof createRepos>[0], 'events' | 'requireActive' | 'requireExists'> & { vault: Seal };
+
+/** The module of repositories, on git. */
+export const assembleRepos = (deps: RepoAssemblyDeps): RepoAssembly => {
+  const { config, clock, log, db } = deps;
+  const store = createRepoStore(db, deps.vault);
+  const git: Git = createGit({ dir: join(config.dataDir, 'repos'), clock, log });
+  const repos = createRepos({ ...deps, store, git, checkMirror: () => undefined, onMirror: () => undefined });
+  return { git, store, repos };
+};
+
+export interface PushAssemblyDeps extends DeployCommitDeps, RepoAssembly {
+  config: Config;
+  queue: Operations;
+  serviceVerbs: Pick<Services, 'deleteService'>;
+  requireActive: (project: string) => void;
+}
+
+export interface PushAssembly {
+  pushes: Pushes;
+  gitHttp: GitHttp;
+  /** Until the signal aborts. */
+  upkeep(signal: AbortSignal): Promise<void>;
+}
+
+/** What pushes bring about, on the pipeline of deploys. */
+export const assemblePushes = (deps: PushAssemblyDeps): PushAssembly => {
+  const { clock, log, git, store, events, repos } = deps;
+  const pushes = createPushes({
+    clock,
+    log,
+    git,
+    store,
+    events,
+    operations: deps.queue,
+    services: deps.serviceVerbs,
+    deployCommit: createDeployCommit(deps),
+  });
+  return {
+    pushes,
+    gitHttp: createGitHttp({ config: deps.config, repos, pushes, requireActive: deps.requireActive }),
+    upkeep: (signal) => runRepoUpkeep({ clock, log, git, store }, signal),
+  };
+};
