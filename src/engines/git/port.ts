@@ -36,6 +36,8 @@ export interface Commit {
   body: string;
   /** Files that differ from the first parent; only when asked for. */
   files?: FileChange[];
+  /** There are more than `files` has. */
+  files_truncated?: boolean;
 }
 
 export interface FileChange {
@@ -181,7 +183,14 @@ export interface Git {
   commit(repo: RepoId, id: string): Promise<Commit>;
   tree(
     repo: RepoId,
-    query: { ref: string | undefined; path?: string; recursive: boolean; limit: number; after?: string },
+    query: {
+      ref: string | undefined;
+      path?: string;
+      recursive: boolean;
+      limit: number;
+      /** The last entry of the page before. */
+      after?: Pick<TreeEntry, 'path' | 'raw_path'>;
+    },
   ): Promise<TreeEntry[]>;
   file(
     repo: RepoId,
