@@ -80,7 +80,7 @@ async function* inflate(raw: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
 }
 
 const stalled = (idleMs: number): BerthError =>
-  new BerthError('TIMEOUT', `no byte came for ${Math.round(idleMs / 1000)} s`, {
+  new BerthError('TIMEOUT', `no byte came for ${Math.ceil(idleMs / 1000)} s`, {
     hint: 'check the network, then push or fetch again',
     retryable: true,
     httpStatus: 408,

@@ -25,7 +25,7 @@ export interface CreateGit {
 const IDLE_MS = 120_000;
 
 /** Git repositories by git's own programs. */
-export const createGit = ({ dir, clock, log, git = Bun.which('git') ?? 'git', idleMs = IDLE_MS }: CreateGit) => {
+export const createGit = ({ dir, clock, log, git = Bun.which('git') ?? 'git', idleMs = IDLE_MS }: CreateGit): Git => {
   const places = createPlaces(dir);
   const deps: GitDeps = { git: createRunGit({ places, clock, git }), places, clock, log };
   return {
@@ -35,5 +35,5 @@ export const createGit = ({ dir, clock, log, git = Bun.which('git') ?? 'git', id
     ...createMaintain(deps),
     mirror: createMirror(deps),
     ...createContents(deps),
-  } satisfies Partial<Git>;
+  };
 };

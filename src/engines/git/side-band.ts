@@ -26,7 +26,7 @@ export const printable = (line: string): string =>
   line
     .slice(0, LONGEST_LINE)
     // oxlint-disable-next-line no-control-regex -- they are what must go
-    .replace(/\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])/g, '')
+    .replace(/\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])/g, '')
     // oxlint-disable-next-line no-control-regex
     .replace(/[\x00-\x08\x0a-\x1f\x7f-\x9f]/g, ' ')
     .trimEnd();
