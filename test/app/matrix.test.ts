@@ -18,6 +18,12 @@ const DATA = '/v1/projects/{project}/datastores';
 /** Of the project `shop`; the other one has its own. */
 const BACKUP = 'bkp_shop';
 
+/** What says that a git client has nothing to ask. */
+const RPC = (service: string): Ask => ({
+  body: new TextEncoder().encode('0000'),
+  headers: { 'content-type': `application/x-git-${service}-request` },
+});
+
 /** One row for every route; a route without one fails the suite. */
 const ROWS: Record<string, Row> = {
   getHome: { path: '/', right: 200 },
@@ -74,6 +80,15 @@ const ROWS: Record<string, Row> = {
   deleteBackup: { path: `${DATA}/postgres/backups/{backup}?confirm=true`, right: 200 },
   restoreBackup: { path: `${DATA}/postgres/restore`, right: 202, ask: { body: { key: BACKUP } } },
   undoRestore: { path: `${DATA}/postgres/restore/undo`, right: 202 },
+  listRepos: { path: '/v1/projects/{project}/repos', right: 200 },
+  createRepo: { path: '/v1/projects/{project}/repos', right: 201, ask: { body: { name: 'docs' } } },
+  getRepo: { path: '/v1/projects/{project}/repos/web', right: 200 },
+  updateRepo: { path: '/v1/projects/{project}/repos/web', right: 200, ask: { body: { preview: true } } },
+  deleteRepo: { path: '/v1/projects/{project}/repos/web', right: 200 },
+  gitRefs: { path: '/git/{project}/web.git/info/refs?service=git-upload-pack', right: 200 },
+  gitUploadPack: { path: '/git/{project}/web.git/git-upload-pack', right: 200, ask: RPC('upload-pack') },
+  gitReceivePack: { path: '/git/{project}/web.git/git-receive-pack', right: 200, ask: RPC('receive-pack') },
+  gitDumb: { path: '/git/{project}/web.git/HEAD', right: 404 },
   setEnv: { path: '/v1/projects/{project}/env', right: 200, ask: { body: { A: 'b' } } },
   listEnv: { path: '/v1/projects/{project}/env', right: 200 },
   streamEvents: { path: '/v1/projects/{project}/events?follow=false', right: 200 },
@@ -106,6 +121,7 @@ const furnish = async (): Promise<Place> => {
     const operation = world.rig.operations.enqueue(ctx(), { kind: 'restart', project, service: 'web', input: {} });
     finish(world.rig, operation.operation_id);
     addDatastore(world.rig, project, `bkp_${project}`);
+    await world.rig.repos.createRepo(ctx(), project, { name: 'web' }, 'http://berth.test');
     operations[project] = operation.operation_id;
   }
   return { world, clock, token: await world.mint(['read'], ['shop']), operations };
@@ -157,7 +173,9 @@ test.each(CASES)('%s wants a token, and a valid one', async (operationId, route)
     if (route.meta.capability === 'public') expect(answer.status).toBe(200);
     else {
       expect(answer.status).toBe(401);
-      expect(answer.body.code).toBe('UNAUTHENTICATED');
+      // Git asks for a password, and prints the rest.
+      if (route.meta.basic) expect(answer.headers.get('www-authenticate')).toContain('Basic');
+      else expect(answer.body.code).toBe('UNAUTHENTICATED');
     }
   }
 });
@@ -172,8 +190,8 @@ test.each(CASES.filter(([, { meta }]) => meta.capability !== 'public'))(
     const { secret } = await place.world.mint(others, ['shop']);
     const answer = await place.world.call(whatFor(place, route, 'shop'), { ...ROWS[operationId]?.ask, token: secret });
     expect(answer.status).toBe(403);
-    expect(answer.body.code).toBe('CAPABILITY_MISSING');
-    expect(answer.body.message).toContain(needs(route.meta)[0] ?? '');
+    if (!route.meta.basic) expect(answer.body.code).toBe('CAPABILITY_MISSING');
+    expect(route.meta.basic ? answer.text : answer.body.message).toContain(needs(route.meta)[0] ?? '');
   },
 );
 

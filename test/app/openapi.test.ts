@@ -86,10 +86,11 @@ test('every operation of the contract is there under its name', () => {
   expect(found).toMatchObject(CONTRACT);
 });
 
-test('every route but the pages for people is described, once', () => {
+test('every route but the pages for people and those for git is described, once', () => {
   const { app } = createWorld();
   const shown = app.routes.filter(({ hooks }) => (hooks as { detail?: { hide?: boolean } }).detail?.hide !== true);
-  expect(app.routes.length - shown.length).toBe(2);
+  // The page with its style, and git's own protocol.
+  expect(app.routes.length - shown.length).toBe(6);
   const routes = shown.map((route) => `${route.method} ${route.path.replaceAll(/:([a-z_]+)/g, '{$1}')}`);
   expect(operations.map(({ what }) => what).sort()).toEqual(routes.sort());
   expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);

@@ -7,12 +7,17 @@ import type { Config } from '#kernel/config';
 import { createIds } from '#kernel/ids';
 import type { Capability } from '#kernel/scope';
 import { createSystem } from '#modules/system';
+import { createGitHttp } from '#repos/git-http';
 import { createTokens } from '#modules/tokens';
 import { createFakeBuilder } from '#test/fakes/builder.ts';
 import { createFakeProxy } from '#test/fakes/proxy.ts';
 import { createFakeRegistry } from '#test/fakes/registry.ts';
 import { createRig } from '#test/modules/support/rig.ts';
 import { atEnd } from '#test/support/preload.ts';
+
+async function* nothing(): AsyncGenerator<string> {
+  // Pushes bring nothing about here.
+}
 
 export interface WorldOptions {
   config?: Partial<Config>;
@@ -85,8 +90,15 @@ export const createWorld = (options: WorldOptions = {}) => {
     version: '0.0.0-test',
     ...options.system,
   });
+  const gitHttp = createGitHttp({
+    config: rig.config,
+    repos: rig.repos,
+    pushes: { react: () => Promise.resolve({ begun: [], lines: [] }), sink: () => ({ onPushed: nothing }) },
+    requireActive: (project) => void rig.projectStore.requireActive(project),
+  });
   const app = createApp({
     ...rig,
+    gitHttp,
     clock,
     newId,
     http,

@@ -9,7 +9,9 @@ import { createGuard } from '#http/guard';
 import { createIdempotency } from '#http/idempotency';
 import { createMinuteLimit } from '#http/limits';
 import { createStreams } from '#http/streams';
+import { createGit } from '#engines/git/index';
 import { systemClock } from '#kernel/clock';
+import { invalidInput } from '#kernel/errors';
 import { DEFAULT_CONFIG, type Config } from '#kernel/config';
 import { systemCtx, type Actor } from '#kernel/ctx';
 import { openDatabase } from '#kernel/database';
@@ -20,6 +22,7 @@ import { backupsRoutes, createDatastoreModule, createDatastoreStore, datastoresR
 import { createEnv, envRoutes, openVault, type Env } from '#modules/env';
 import { createEvents, eventsRoutes } from '#modules/events';
 import { createServiceLogs, logsRoutes } from '#modules/logs';
+import { createRepos, createRepoStore, reposRoutes } from '#modules/repos';
 import { createJournal, createOperations, createOperationStore, operationsRoutes } from '#modules/operations';
 import { createProjects, createProjectStore, projectsRoutes } from '#modules/projects';
 import { createReleases, createReleaseStore, releasesRoutes, type ReleaseRow } from '#modules/releases';
@@ -119,6 +122,24 @@ export const createRig = (options: RigOptions = {}) => {
     requireActive,
     requireExists,
   });
+  const git = createGit({ dir: join(dataDir, 'repos'), clock, log });
+  const repoStore = createRepoStore(db, vault);
+  const mirrored: string[] = [];
+  const repos = createRepos({
+    db,
+    config,
+    clock,
+    newId,
+    store: repoStore,
+    git,
+    events,
+    checkMirror: (url) => {
+      if (!url.startsWith('https://')) throw invalidInput('body.mirror_of must be an https address', 'use https');
+    },
+    onMirror: (id) => mirrored.push(id),
+    requireActive,
+    requireExists,
+  });
   const liveness = createLiveness();
   const services = createServices({
     db,
@@ -187,6 +208,7 @@ export const createRig = (options: RigOptions = {}) => {
     .use(operationsRoutes({ operations }))
     .use(datastoresRoutes(datastoreModule))
     .use(backupsRoutes(datastoreModule))
+    .use(reposRoutes({ repos }))
     .use(envRoutes({ env }))
     .use(eventsRoutes({ events, clock, requireExists }))
     .use(
@@ -209,6 +231,10 @@ export const createRig = (options: RigOptions = {}) => {
     datastoreStore,
     engines,
     files,
+    git,
+    repos,
+    repoStore,
+    mirrored,
     db,
     env,
     events,

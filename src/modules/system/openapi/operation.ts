@@ -149,6 +149,8 @@ const BODIES: Record<string, unknown> = {
   rollbackService: { release: 'rel_a81c55d20f3e' },
   scaleService: { replicas: 2 },
   setEnv: { LOG_LEVEL: 'debug', OLD_FLAG: null },
+  createRepo: { name: 'web', deploy_service: 'web' },
+  updateRepo: { deploy_branch: 'release' },
   createDatastore: { kind: 'postgres' },
   updateDatastore: { memory_mb: 1024 },
   forkDatastore: { name: 'staging-db' },
