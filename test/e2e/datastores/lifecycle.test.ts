@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Berth } from '#test/support/berth.ts';
 import { docker } from '#test/support/docker.ts';
 import { startLoad } from '#test/support/load.ts';
+import { untilReplicas } from '#test/support/replicas.ts';
 import { until } from '#test/support/until.ts';
 import { appSql, ask, createDatastore, mainContainer, probeApp, rowOf, Store, volumesOf } from './kit.ts';
 
@@ -95,8 +96,9 @@ describe('a datastore', () => {
     expect(refused).toMatchObject({ status: 409, body: { code: 'CONFLICT' } });
     expect(refused.body.message).toContain('REDIS_URL');
     expect(await objects()).toEqual(before);
-    const told = await berth.app('shop', 'web', '/tell?variable=REDIS_URL');
-    expect(told.ok).toBe(true);
+    const [replica = ''] = await untilReplicas(berth, { project: 'shop', service: 'web', count: 1 });
+    const env = await docker(['inspect', '--format', '{{json .Config.Env}}', replica]);
+    expect(JSON.parse(env)).toContain('REDIS_URL=redis://my-own:6379');
     expect((await berth.api('/v1/projects/shop/env', { method: 'PUT', body: { REDIS_URL: null } })).status).toBe(200);
   }, 60_000);
 
@@ -112,6 +114,37 @@ describe('a datastore', () => {
     await until(() => sql('SELECT length(note) FROM notes ORDER BY 1').then((rows) => rows.length === 2));
     expect(await sql('SELECT length(note) FROM notes ORDER BY 1')).toEqual([[12], [4_000_000]]);
   }, 60_000);
+
+  test('beyond its storage limit takes no more writes of apps, says so, and takes them again once there is room', async () => {
+    const limit = async (megabytes: number): Promise<void> => {
+      const reply = await berth.api(main().path, { method: 'PATCH', body: { storage_limit_mb: megabytes } });
+      expect(await berth.wait(reply.body.operation_id)).toMatchObject({ status: 'succeeded', error: null });
+    };
+    /** At its start berth looks at once. */
+    const untilReadOnly = async (readOnly: boolean): Promise<void> => {
+      await berth.stop('SIGTERM');
+      await berth.start();
+      await until(async () => (await main().show()).read_only === readOnly);
+    };
+    await limit(100);
+    await sql('CREATE TABLE heap AS SELECT n, md5(n::text) FROM generate_series(1, 1000000) n');
+    await untilReadOnly(true);
+    expect((await main().show()).used_bytes).toBeGreaterThan(100 * 1024 * 1024);
+    await until(() =>
+      sql("INSERT INTO notes VALUES ('more')").then(
+        () => false,
+        (error) => String(error).includes('25006'),
+      ),
+    );
+    expect(await sql('SELECT count(*)::int FROM notes')).toEqual([[2]]);
+    await main().query('DROP TABLE heap');
+    await limit(1024);
+    await untilReadOnly(false);
+    await until(() => sql('CREATE TABLE again ()').then(Boolean, () => false));
+    const events = (await berth.api('/v1/projects/shop')).body.recent_events;
+    const kinds: string[] = events.map((event: { kind: string }) => event.kind);
+    expect(kinds).toEqual(expect.arrayContaining(['datastore.read_only', 'datastore.writable']));
+  }, 90_000);
 
   test('beyond the quota of its project is refused', async () => {
     await createDatastore(berth, 'shop', { kind: 'redis', name: 'cache' });
