@@ -63,7 +63,14 @@ export const createUpkeep = (deps: UpkeepDeps): Upkeep => {
       datastore: row.name,
     });
     await deps.containers.raise(deps.instanceOf(row), engine, { signal, anew: false });
+    if (found.volumes.some(({ datastore }) => datastore === row.id)) return;
+    // Apps go on with an empty one as if nothing had been: whoever can restore a backup has to know.
+    log.warn('the volume of a datastore is gone: it begins empty', { project: row.project, datastore: row.name });
+    const data = { datastore: row.name, last_verified_backup: lastVerified(row) };
+    deps.events.emit({ project: row.project, kind: 'datastore.data_missing', actor: 'berth', data });
   };
+  const lastVerified = (row: DatastoreRow): string | null =>
+    backups.list(row.project, row.name).find(({ status }) => status === 'verified')?.key ?? null;
 
   const measure = async (row: DatastoreRow): Promise<void> => {
     const due =

@@ -33,6 +33,7 @@ export const EVENT_KINDS = [
   'datastore.operation_failed',
   'datastore.read_only',
   'datastore.writable',
+  'datastore.data_missing',
   'datastore.deleted',
   'backup.verified',
   'backup.failed',
