@@ -11,6 +11,8 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   'core.fsmonitor': 'false',
   'core.attributesFile': '/dev/null',
   'core.excludesFile': '/dev/null',
+  // Asked for the refs of alternates, which a push in its quarantine has: those of the repository itself.
+  'core.alternateRefsCommand': 'true',
   'protocol.allow': 'never',
   'submodule.recurse': 'false',
   'fetch.recurseSubmodules': 'false',
@@ -97,4 +99,6 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_NO_REPLACE_OBJECTS: '1',
   GIT_LITERAL_PATHSPECS: '1',
   GIT_OPTIONAL_LOCKS: '0',
+  // Of one allocation: an object that claims to be huge ends git, and not the server.
+  GIT_ALLOC_LIMIT: '1g',
 };

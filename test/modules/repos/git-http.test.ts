@@ -5,7 +5,7 @@ import { hostedOn, startGitServer } from '#test/support/git-server.ts';
 
 describe('git on the command line', () => {
   test.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))('%s', async (_name, scenario) => {
-    const server = await startGitServer();
+    const server = startGitServer();
     const hosted = await hostedOn(server);
     await scenario.play(cliClient, hosted);
     expect(await hosted.fsck()).toBe('');

@@ -10,7 +10,7 @@ import { until } from '#test/support/until.ts';
 const ZERO = '0'.repeat(40);
 
 const furnished = async (options: GitServerOptions = {}) => {
-  const server = await startGitServer(options);
+  const server = startGitServer(options);
   const hosted = await hostedOn(server);
   const work = await newWork();
   const id = await git(work, 'rev-parse', 'HEAD');
@@ -228,24 +228,33 @@ test('a push beyond the limit is refused in words, and costs no space', async ()
   expect(await server.git.sizeBytes('site')).toBeLessThan(200_000);
 });
 
-test('what a killed git left is swept when it is old, and never when it is young', async () => {
+test('what a killed git left is swept: at once when no git runs in the repository, else when it is old', async () => {
   const { push, path, hosted, work, server } = await furnished();
   await push();
   const lock = join(path, 'refs/heads/main.lock');
+  const quarantine = join(path, 'objects/tmp_objdir-incoming-x');
   writeFileSync(lock, '');
+  await Bun.write(join(quarantine, 'pack/tmp_pack_1'), 'x');
+  const busy = Bun.spawn(['git', `--git-dir=${path}`, 'cat-file', '--batch'], { stdin: 'pipe' });
   await commit(work, { a: '1' });
-  expect((await push()).code).toBe(1);
-  const old = new Date(Date.now() - 130_000);
-  utimesSync(lock, old, old);
+  const refused = await push();
+  expect(refused.code).toBe(1);
+  expect(refused.text).toContain('failed to update ref');
+  expect(leftIn(path).length).toBe(4);
+  const age = (ms: number, ...names: string[]): void => {
+    const at = new Date(Date.now() - ms);
+    for (const name of names) utimesSync(name, at, at);
+  };
+  age(130_000, lock);
   expect((await push()).code).toBe(0);
-  const quarantine = join(path, 'objects/tmp_objdir-incoming-x/pack/tmp_pack_1');
-  await Bun.write(quarantine, 'x');
-  await server.git.maintain('site', new AbortController().signal);
-  expect(leftIn(path).length).toBeGreaterThan(0);
-  const older = new Date(Date.now() - 3_700_000);
-  for (const name of ['', '/pack', '/pack/tmp_pack_1'])
-    utimesSync(join(path, `objects/tmp_objdir-incoming-x${name}`), older, older);
+  expect(leftIn(path).length).toBe(3);
+  age(3_700_000, join(quarantine, 'pack/tmp_pack_1'), join(quarantine, 'pack'), quarantine);
   await server.git.maintain('site', new AbortController().signal);
   expect(leftIn(path)).toEqual([]);
+  busy.kill();
+  await busy.exited;
+  writeFileSync(lock, '');
+  await commit(work, { a: '2' });
+  expect((await push()).code).toBe(0);
   expect(await hosted.fsck()).toBe('');
 });

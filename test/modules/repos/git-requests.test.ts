@@ -12,7 +12,7 @@ const PUSHES = 'application/x-git-receive-pack-request';
 
 /** A server with a repository that has one commit. */
 const furnished = async (options: Parameters<typeof startGitServer>[0] = {}) => {
-  const server = await startGitServer(options);
+  const server = startGitServer(options);
   await server.git.create('site', 'main');
   const work = await newWork();
   await git(work, 'push', '--quiet', server.urlOf('site'), 'main');
