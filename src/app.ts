@@ -27,7 +27,7 @@ import { logsRoutes, type ServiceLogs } from '#modules/logs';
 import { operationsRoutes, type Operations } from '#modules/operations';
 import { projectsRoutes, type Projects } from '#modules/projects';
 import { releasesRoutes, type Releases } from '#modules/releases';
-import { gitRoutes, reposRoutes, type GitHttp, type Repos } from '#modules/repos';
+import { gitRoutes, mirrorRoutes, reposRoutes, type GitHttp, type Repos, type RepoStore } from '#modules/repos';
 import { servicesRoutes, type Services } from '#modules/services';
 import { createApiDocument, systemRoutes, type ApiDocument, type SourceRoute, type System } from '#modules/system';
 import { tokensRoutes, type Tokens } from '#modules/tokens';
@@ -54,6 +54,9 @@ export interface AppDeps {
   repos: Repos;
   git: Git;
   gitHttp: GitHttp;
+  repoStore: RepoStore;
+  /** Asks for a mirrored repository to be fetched soon. */
+  mirror: (id: string) => void;
   env: Env;
   events: Events;
   logs: ServiceLogs;
@@ -85,6 +88,7 @@ export const createApp = (deps: AppDeps) => {
     .use(datastoresRoutes(deps))
     .use(backupsRoutes(deps))
     .use(reposRoutes(deps))
+    .use(mirrorRoutes(deps))
     .use(gitRoutes(deps))
     .use(envRoutes(deps))
     .use(eventsRoutes(deps))

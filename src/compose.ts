@@ -36,7 +36,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   const { clock, log, newId, db } = base;
   const engines = await createEngines(base);
   let runner: Runner | undefined;
-  const modules = createModules(base, engines, () => runner);
+  const modules = createModules(base, engines, { runner: () => runner, mirror: (id) => pushing.mirrors.request(id) });
   const { api, stores, journal, deployDeps, datastoreDeps } = modules;
 
   const slots = buildSlots(config);
@@ -72,6 +72,8 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     ...api,
     ...pushing,
     git: modules.repos.git,
+    repoStore: modules.repos.store,
+    mirror: pushing.mirrors.request,
     peerOf: (request) => peerOf(request),
     createDeploy,
     http,

@@ -16,8 +16,15 @@ import { assembleDatastores } from './datastores.ts';
 import type { Engines } from './engines.ts';
 import { assembleRepos } from './repos.ts';
 
-/** Ties the modules together. `runner` is looked up when an operation is queued: it is made of them in its turn. */
-export const createModules = (base: Base, engines: Engines, runner: () => Runner | undefined) => {
+/** What is made of the modules in its turn, and looked up at each call. */
+export interface Late {
+  runner: () => Runner | undefined;
+  /** Asks for a mirrored repository to be fetched soon. */
+  mirror: (id: string) => void;
+}
+
+/** Ties the modules together. */
+export const createModules = (base: Base, engines: Engines, late: Late) => {
   const { config, clock, log, newId, db, meta, instance } = base;
   const streams = createStreams(clock);
   const events = createEvents({ db, clock, newId });
@@ -36,7 +43,7 @@ export const createModules = (base: Base, engines: Engines, runner: () => Runner
     operations: createOperationStore(db),
   };
   const journal = createJournal(stores.operations, clock, log);
-  const wake: Runner['wake'] = (id, reason) => runner()?.wake(id, reason);
+  const wake: Runner['wake'] = (id, reason) => late.runner()?.wake(id, reason);
   const operations = createOperations({ store: stores.operations, journal, clock, newId, config, wake });
   const requireExists = (project: string): void => void stores.projects.require(project);
   const requireActive = (project: string): void => void stores.projects.requireActive(project);
@@ -57,7 +64,7 @@ export const createModules = (base: Base, engines: Engines, runner: () => Runner
     injection: datastores.module.injection,
     ...guards,
   });
-  const repos = assembleRepos({ ...base, ...guards, vault, events });
+  const repos = assembleRepos({ ...base, ...guards, vault, events, onMirror: late.mirror });
   const logs = createServiceLogs({ runtime: engines.runtime, clock, log, config, maskerFor: env.masker });
   const liveness = createLiveness();
   const services = createServices({

@@ -2,11 +2,15 @@ import { join } from 'node:path';
 import { createDeployCommit, type DeployCommitDeps } from '#deploy/index';
 import { createGit } from '#engines/git/index';
 import type { Git } from '#engines/git/port';
+import { createOutgoing } from '#engines/outgoing/index';
+import type { Outgoing } from '#engines/outgoing/port';
 import type { Config } from '#kernel/config';
 import { createRepos, createRepoStore, type GitHttp, type Repos, type RepoStore } from '#modules/repos';
 import type { Operations } from '#modules/operations';
 import type { Services } from '#modules/services';
 import { createGitHttp } from '#repos/git-http';
+import { createMirrors } from '#repos/mirrors';
+import type { Polls } from '#repos/poll';
 import { createPushes, type Pushes } from '#repos/push';
 import { runRepoUpkeep } from '#repos/upkeep';
 import type { Base } from './base.ts';
@@ -17,18 +21,26 @@ export interface RepoAssembly {
   git: Git;
   store: RepoStore;
   repos: Repos;
+  outgoing: Outgoing;
 }
 
 export type RepoAssemblyDeps = Base &
-  Pick<Parameters<typeof createRepos>[0], 'events' | 'requireActive' | 'requireExists'> & { vault: Seal };
+  Pick<Parameters<typeof createRepos>[0], 'events' | 'onMirror' | 'requireActive' | 'requireExists'> & { vault: Seal };
 
 /** The module of repositories, on git. */
 export const assembleRepos = (deps: RepoAssemblyDeps): RepoAssembly => {
   const { config, clock, log, db } = deps;
   const store = createRepoStore(db, deps.vault);
   const git: Git = createGit({ dir: join(config.dataDir, 'repos'), clock, log });
-  const repos = createRepos({ ...deps, store, git, checkMirror: () => undefined, onMirror: () => undefined });
-  return { git, store, repos };
+  const outgoing = createOutgoing({ clock, allow: config.mirrorAllow, networkPool: config.networkPool });
+  const repos = createRepos({
+    ...deps,
+    store,
+    git,
+    checkMirror: (url) => void outgoing.checkUrl(url),
+    onMirror: deps.onMirror,
+  });
+  return { git, store, repos, outgoing };
 };
 
 export interface PushAssemblyDeps extends DeployCommitDeps, RepoAssembly {
@@ -41,6 +53,7 @@ export interface PushAssemblyDeps extends DeployCommitDeps, RepoAssembly {
 export interface PushAssembly {
   pushes: Pushes;
   gitHttp: GitHttp;
+  mirrors: Polls;
   /** Until the signal aborts. */
   upkeep(signal: AbortSignal): Promise<void>;
 }
@@ -58,9 +71,13 @@ export const assemblePushes = (deps: PushAssemblyDeps): PushAssembly => {
     services: deps.serviceVerbs,
     deployCommit: createDeployCommit(deps),
   });
+  const mirrors = createMirrors({ ...deps, pushes });
   return {
     pushes,
+    mirrors,
     gitHttp: createGitHttp({ config: deps.config, repos, pushes, requireActive: deps.requireActive }),
-    upkeep: (signal) => runRepoUpkeep({ clock, log, git, store }, signal),
+    upkeep: async (signal) => {
+      await Promise.all([runRepoUpkeep({ clock, log, git, store }, signal), mirrors.run(signal)]);
+    },
   };
 };

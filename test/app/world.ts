@@ -99,6 +99,7 @@ export const createWorld = (options: WorldOptions = {}) => {
   const app = createApp({
     ...rig,
     gitHttp,
+    mirror: (id) => rig.mirrored.push(id),
     clock,
     newId,
     http,
