@@ -86,7 +86,7 @@ const ROWS: Record<string, Row> = {
   updateRepo: { path: '/v1/projects/{project}/repos/web', right: 200, ask: { body: { preview: true } } },
   deleteRepo: { path: '/v1/projects/{project}/repos/web', right: 200 },
   syncRepo: { path: '/v1/projects/{project}/repos/web/sync', right: 409 },
-  takeWebhook: { path: '/v1/hooks/repo_1', right: 404, ask: { body: '{}' } },
+  takeWebhook: { path: '/hooks/repo_1', right: 404, ask: { body: '{}' } },
   gitRefs: { path: '/git/{project}/web.git/info/refs?service=git-upload-pack', right: 200 },
   gitUploadPack: { path: '/git/{project}/web.git/git-upload-pack', right: 200, ask: RPC('upload-pack') },
   gitReceivePack: { path: '/git/{project}/web.git/git-receive-pack', right: 200, ask: RPC('receive-pack') },

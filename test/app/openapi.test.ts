@@ -89,8 +89,8 @@ test('every operation of the contract is there under its name', () => {
 test('every route but the pages for people and those for git is described, once', () => {
   const { app } = createWorld();
   const shown = app.routes.filter(({ hooks }) => (hooks as { detail?: { hide?: boolean } }).detail?.hide !== true);
-  // The page with its style, and git's own protocol.
-  expect(app.routes.length - shown.length).toBe(6);
+  // The page with its style, git's own protocol, and webhooks.
+  expect(app.routes.length - shown.length).toBe(7);
   const routes = shown.map((route) => `${route.method} ${route.path.replaceAll(/:([a-z_]+)/g, '{$1}')}`);
   expect(operations.map(({ what }) => what).sort()).toEqual(routes.sort());
   expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);

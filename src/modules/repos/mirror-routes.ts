@@ -48,7 +48,7 @@ export const mirrorRoutes = (deps: MirrorRoutesDeps) =>
         }),
       },
     )
-    .post('/v1/hooks/:id', async ({ request, params }) => status(202, await takeWebhook(deps, request, params.id)), {
+    .post('/hooks/:id', async ({ request, params }) => status(202, await takeWebhook(deps, request, params.id)), {
       parse: 'none',
       params: Type.Object({ id: Type.String({ pattern: '^repo_[0-9a-z]{1,40}$' }) }),
       response: { 202: Taken },
@@ -59,6 +59,7 @@ export const mirrorRoutes = (deps: MirrorRoutesDeps) =>
         summary: 'Push webhooks of GitHub, GitLab, Gitea and Forgejo for a mirror; the signature is the proof',
         errors: ['UNAUTHENTICATED', 'NOT_FOUND'],
         upload: true,
+        page: true,
         idempotent: false,
       }),
     });

@@ -173,7 +173,7 @@ export const repoView = (row: RepoRow, origin: string): Repo => ({
   root: row.root,
   preview: row.preview,
   mirror_of: row.mirror_of,
-  webhook_url: row.mirror_of === null ? null : `${origin}/v1/hooks/${row.id}`,
+  webhook_url: row.mirror_of === null ? null : `${origin}/hooks/${row.id}`,
   mirrored_at: isoOrNull(row.mirrored_at),
   mirror_error: row.mirror_error,
   empty: row.pushed_at === null,

@@ -70,7 +70,7 @@ describe('createRepo', () => {
     };
     const made = await create(rig, body);
     expect(made.body.webhook_secret).toMatch(/^[0-9a-f]{48}$/);
-    expect(made.body.webhook_url).toContain('/v1/hooks/repo_');
+    expect(made.body.webhook_url).toContain('/hooks/repo_');
     expect(rig.mirrored).toEqual([rig.repoStore.get('shop', 'web')?.id ?? '']);
     const shown = JSON.stringify((await call(rig, `GET ${ALL}/web`)).body);
     expect(shown).not.toContain('very secret indeed');
