@@ -45,7 +45,7 @@ export const commitsContract = (boot: () => GitHarness): void => {
     test('makes the first branch of an empty repository, which becomes its default one', async () => {
       const { repo, dir } = await newRepo();
       const made = await bench.git.writeCommit(repo, commitOf([write('a/b.txt', 'hello\n')], { branch: 'trunk' }));
-      expect(made).toEqual({ id: rawText(dir, ['rev-parse', 'trunk']), before: null });
+      expect(made).toEqual({ id: rawText(dir, ['rev-parse', 'trunk']), before: null, firstBranch: true });
       expect(rawText(dir, ['symbolic-ref', 'HEAD'])).toBe('refs/heads/trunk');
       expect(rawText(dir, ['cat-file', 'commit', 'trunk']).split('\n').slice(1)).toEqual([
         'author ci <ci@berth.local> 1772600767 +0000',
@@ -94,7 +94,7 @@ export const commitsContract = (boot: () => GitHarness): void => {
           { expectedHead: base },
         ),
       );
-      expect(made).toEqual({ id: rawText(dir, ['rev-parse', 'main']), before: base });
+      expect(made).toEqual({ id: rawText(dir, ['rev-parse', 'main']), before: base, firstBranch: false });
       expect(treeOf(dir)).toEqual([
         '100644 edit',
         '100644 elsewhere/folder/x',
@@ -258,6 +258,7 @@ export const commitsContract = (boot: () => GitHarness): void => {
         expect(await bench.git.writeCommit(repo, commitOf(actions, { branch }))).toEqual({
           id: expect.any(String),
           before: null,
+          firstBranch: false,
         });
       }
       expect(treeOf(dir, 'allowed-0')).toContain('100644 file/below');
@@ -378,6 +379,18 @@ export const commitsContract = (boot: () => GitHarness): void => {
         bench.git.writeCommit(repo, commitOf([write('a', '3')], { expectedHead: 'main' })),
       );
       expect(rawText(dir, ['rev-list', '--count', 'main'])).toBe('2');
+    });
+
+    test('a dry run finds what would be refused, and writes nothing', async () => {
+      const { repo, dir } = await newRepo();
+      importInto(dir, (stream) => stream.commit({ files: { a: '1' } }));
+      const before = rawText(dir, ['cat-file', '--batch-all-objects', '--batch-check']);
+      expect(await bench.git.writeCommit(repo, commitOf([write('a', '2')], { dryRun: true }))).toBeUndefined();
+      const missing = commitOf([{ action: 'delete', path: 'b' }], { dryRun: true });
+      await refusal('INVALID_INPUT', bench.git.writeCommit(repo, missing));
+      const late = commitOf([write('a', '2')], { dryRun: true, expectedHead: 'a'.repeat(40) });
+      await refusal('CONFLICT', bench.git.writeCommit(repo, late));
+      expect(rawText(dir, ['cat-file', '--batch-all-objects', '--batch-check'])).toBe(before);
     });
 
     test('a new branch starts at the default branch, or where it is told to', async () => {

@@ -100,6 +100,16 @@ export interface CommitRequest {
   actions: CommitAction[];
   /** CONFLICT unless the branch points here; null: it must not exist. */
   expectedHead?: ObjectId | null;
+  /** Checks everything against the repository, and writes nothing. */
+  dryRun?: boolean;
+}
+
+export interface WrittenCommit {
+  id: ObjectId;
+  /** Where the branch was; null when it is new. */
+  before: ObjectId | null;
+  /** The repository had no branch; this one is its default branch now. */
+  firstBranch: boolean;
 }
 
 export interface RefUpdate {
@@ -208,8 +218,8 @@ export interface Git {
     repo: RepoId,
     query: { commit: ObjectId; root?: string; gzip: boolean; prefix?: string; signal: AbortSignal },
   ): Promise<Readable>;
-  /** One atomic commit; resolves with its id, or with `undefined` when nothing would change. */
-  writeCommit(repo: RepoId, request: CommitRequest): Promise<{ id: ObjectId; before: ObjectId | null } | undefined>;
+  /** One atomic commit; resolves with `undefined` when nothing would change, or in a dry run. */
+  writeCommit(repo: RepoId, request: CommitRequest): Promise<WrittenCommit | undefined>;
   deleteRef(repo: RepoId, ref: string): Promise<void>;
 
   sizeBytes(repo: RepoId): Promise<number>;

@@ -3,15 +3,13 @@ import type { GitDeps } from './deps.ts';
 import { startFastImport } from './fast-import.ts';
 import { branchRef, identityLine, requireId, requireMessage } from './names.ts';
 import { branchMoved, checkActions, pathsOf, planCommit } from './plan-commit.ts';
-import type { CommitRequest, Git, ObjectId, RepoId } from './port.ts';
+import type { CommitRequest, Git, ObjectId, RepoId, WrittenCommit } from './port.ts';
 import { findRefs, headOf, resolve } from './resolve.ts';
 import { GitFailure } from './run.ts';
 
 /** Rounds against pushes that are faster each time; API commits to one branch wait for each other. */
 const ROUNDS = 10;
 const NULL_ID = '0'.repeat(40);
-
-type Written = Awaited<ReturnType<Git['writeCommit']>>;
 
 export const createWriteCommit = (deps: GitDeps): Git['writeCommit'] => {
   const turns = new Map<string, Promise<unknown>>();
@@ -37,7 +35,7 @@ interface Checked {
   signature: string;
 }
 
-const writeCommit = async (deps: GitDeps, repo: RepoId, request: CommitRequest): Promise<Written> => {
+const writeCommit = async (deps: GitDeps, repo: RepoId, request: CommitRequest): Promise<WrittenCommit | undefined> => {
   const seconds = Math.max(0, Math.floor(request.at / 1000));
   const checked: Checked = {
     request,
@@ -55,7 +53,11 @@ const writeCommit = async (deps: GitDeps, repo: RepoId, request: CommitRequest):
   throw conflict(`branch "${request.branch}" is being pushed to all the time`, 'send the commit again', true);
 };
 
-const attempt = async (deps: GitDeps, repo: RepoId, checked: Checked): Promise<Written | 'overtaken'> => {
+const attempt = async (
+  deps: GitDeps,
+  repo: RepoId,
+  checked: Checked,
+): Promise<WrittenCommit | undefined | 'overtaken'> => {
   const { request, ref } = checked;
   const before = (await findRefs(deps, repo, [ref])).get(ref) ?? null;
   const { expectedHead } = request;
@@ -63,9 +65,9 @@ const attempt = async (deps: GitDeps, repo: RepoId, checked: Checked): Promise<W
   const parent = before ?? (await startOf(deps, repo, request.from));
   const id = await store(deps, repo, { ...checked, parent });
   if (id === undefined) return undefined;
-  if (parent === null) await adoptBranch(deps, repo, ref);
+  const firstBranch = parent === null && (await adoptBranch(deps, repo, ref));
   const refusal = await moveBranch(deps, repo, { ref, before, after: id });
-  if (refusal === undefined) return { id, before };
+  if (refusal === undefined) return { id, before, firstBranch };
   const actual = (await findRefs(deps, repo, [ref])).get(ref) ?? null;
   if (expectedHead !== undefined && actual !== before) throw branchMoved(request.branch, actual, expectedHead);
   if (actual !== before || LOCKED.test(refusal.stderr)) return 'overtaken';
@@ -86,7 +88,12 @@ const store = async (
   const fastImport = startFastImport(deps, repo);
   try {
     const base = parent === null ? new Map() : await fastImport.look(parent, pathsOf(actions));
-    const { id, changed } = await fastImport.commit({ parent, signature, message, steps: planCommit(actions, base) });
+    const steps = planCommit(actions, base);
+    if (request.dryRun === true) {
+      await fastImport.abandon();
+      return undefined;
+    }
+    const { id, changed } = await fastImport.commit({ parent, signature, message, steps });
     await fastImport.finish();
     return changed ? id : undefined;
   } catch (thrown) {
@@ -95,10 +102,11 @@ const store = async (
   }
 };
 
-/** The first branch of a repository becomes its default one. */
-const adoptBranch = async ({ git }: GitDeps, repo: RepoId, ref: string): Promise<void> => {
+/** The first branch of a repository becomes its default one. Whether it is the first. */
+const adoptBranch = async ({ git }: GitDeps, repo: RepoId, ref: string): Promise<boolean> => {
   const branches = await git.text({ args: ['for-each-ref', '--count=1', '--format=x', 'refs/heads/'], repo });
   if (branches === '') await git.run({ args: ['symbolic-ref', 'HEAD', ref], repo });
+  return branches === '';
 };
 
 /** Undefined when it was done. */

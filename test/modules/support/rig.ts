@@ -10,6 +10,7 @@ import { createIdempotency } from '#http/idempotency';
 import { createMinuteLimit } from '#http/limits';
 import { createStreams } from '#http/streams';
 import { createGit } from '#engines/git/index';
+import type { PushOutcome } from '#engines/git/port';
 import { systemClock } from '#kernel/clock';
 import { invalidInput } from '#kernel/errors';
 import { DEFAULT_CONFIG, type Config } from '#kernel/config';
@@ -22,7 +23,14 @@ import { backupsRoutes, createDatastoreModule, createDatastoreStore, datastoresR
 import { createEnv, envRoutes, openVault, type Env } from '#modules/env';
 import { createEvents, eventsRoutes } from '#modules/events';
 import { createServiceLogs, logsRoutes } from '#modules/logs';
-import { createRepos, createRepoStore, reposRoutes } from '#modules/repos';
+import {
+  contentRoutes,
+  createCommitVerbs,
+  createContents,
+  createRepos,
+  createRepoStore,
+  reposRoutes,
+} from '#modules/repos';
 import { createJournal, createOperations, createOperationStore, operationsRoutes } from '#modules/operations';
 import { createProjects, createProjectStore, projectsRoutes } from '#modules/projects';
 import { createReleases, createReleaseStore, releasesRoutes, type ReleaseRow } from '#modules/releases';
@@ -140,6 +148,20 @@ export const createRig = (options: RigOptions = {}) => {
     requireActive,
     requireExists,
   });
+  const contents = createContents({ git, repos });
+  const pushed: PushOutcome[] = [];
+  const commitVerbs = createCommitVerbs({
+    clock,
+    git,
+    repos,
+    admitPush: (_ctx, { project }) => requireActive(project),
+    identityOf: ({ actor }) => ({ name: actor.principal, email: `${actor.principal}@berth.test` }),
+    onFirstBranch: (repo, branch) => repoStore.update(repo.id, { default_branch: branch }),
+    react: async (_ctx, _repo, outcome) => {
+      pushed.push(outcome);
+      return { begun: [] };
+    },
+  });
   const liveness = createLiveness();
   const services = createServices({
     db,
@@ -209,6 +231,7 @@ export const createRig = (options: RigOptions = {}) => {
     .use(datastoresRoutes(datastoreModule))
     .use(backupsRoutes(datastoreModule))
     .use(reposRoutes({ repos }))
+    .use(contentRoutes({ contents, commitVerbs }))
     .use(envRoutes({ env }))
     .use(eventsRoutes({ events, clock, requireExists }))
     .use(
@@ -235,6 +258,7 @@ export const createRig = (options: RigOptions = {}) => {
     repos,
     repoStore,
     mirrored,
+    pushed,
     db,
     env,
     events,

@@ -197,6 +197,7 @@ const MEANING: Record<string, string> = {
 
 const MEDIA: Record<string, string> = {
   downloadBackup: 'application/octet-stream',
+  getRepoArchive: 'application/gzip',
   getDocs: 'text/html',
   getDocsFile: 'application/octet-stream',
   getMetrics: 'text/plain',
