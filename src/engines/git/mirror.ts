@@ -37,7 +37,7 @@ export const createMirror = (deps: GitDeps, times: MirrorTimes = TIMES): Git['mi
     const incoming = join(home, INCOMING);
     try {
       await rm(incoming, { recursive: true, force: true });
-      await prepare(deps, incoming, from.signal);
+      await prepare(deps, { repo, incoming, signal: from.signal });
       await fetchInto(deps, { incoming, from, times });
       return await takeOver(deps, { repo, home, incoming });
     } finally {
@@ -47,10 +47,26 @@ export const createMirror = (deps: GitDeps, times: MirrorTimes = TIMES): Git['mi
   };
 };
 
-const prepare = async ({ git }: GitDeps, incoming: string, signal: AbortSignal): Promise<void> => {
+interface Prepare {
+  repo: RepoId;
+  incoming: string;
+  signal: AbortSignal;
+}
+
+/** Refs of its own for all that the repository has: what they reach is not fetched again. */
+const prepare = async (deps: GitDeps, { repo, incoming, signal }: Prepare): Promise<void> => {
   await mkdir(incoming, { mode: 0o700 });
-  await git.run({ args: ['init', '--quiet', '--bare', incoming], signal });
+  await deps.git.run({ args: ['init', '--quiet', '--bare', incoming], signal });
   await writeFile(join(incoming, 'objects/info/alternates'), '../../objects\n');
+  const present = new Set((await readRefs(deps, { repo })).values());
+  if (present.size === 0) return;
+  await deps.git.run({
+    args: ['update-ref', '--stdin', '-z'],
+    env: { GIT_DIR: incoming },
+    settings: { 'core.fsync': 'none' },
+    input: [...present].map((id) => `create refs/have/${id}\0${id}\0`).join(''),
+    signal,
+  });
 };
 
 interface Fetch {
@@ -83,6 +99,7 @@ export const fetchArguments = (url: string): string[] => [
   'fetch',
   '--quiet',
   '--force',
+  '--atomic',
   '--no-tags',
   '--no-write-fetch-head',
   '--no-auto-maintenance',
@@ -107,8 +124,8 @@ export const fetchSettings = (
   // Neither bundles nor packs from third addresses that the server names.
   'transfer.bundleURI': 'false',
   'fetch.uriProtocols': '',
-  // The refs are thrown away; the packs stay.
-  'core.fsync': 'committed,derived-metadata,-reference',
+  // The packs stay, the refs are thrown away: thousands of them would take seconds.
+  'core.fsync': 'pack,derived-metadata',
   ...(isIP(pinned.host) === 0 ? { 'http.curloptResolve': resolution(pinned) } : {}),
   ...(credential === null ? {} : { 'http.extraHeader': `Authorization: ${basicAuthorization(credential)}` }),
 });

@@ -309,6 +309,7 @@ test('the arguments and settings of git', () => {
     'fetch',
     '--quiet',
     '--force',
+    '--atomic',
     '--no-tags',
     '--no-write-fetch-head',
     '--no-auto-maintenance',
@@ -328,7 +329,7 @@ test('the arguments and settings of git', () => {
     'protocol.version': '2',
     'transfer.bundleURI': 'false',
     'fetch.uriProtocols': '',
-    'core.fsync': 'committed,derived-metadata,-reference',
+    'core.fsync': 'pack,derived-metadata',
     'http.curloptResolve': 'git.example:443:[2606:4700::1]',
     'http.extraHeader': `Authorization: Basic ${btoa('u:p')}`,
   });
