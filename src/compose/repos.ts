@@ -5,7 +5,19 @@ import type { Git } from '#engines/git/port';
 import { createOutgoing } from '#engines/outgoing/index';
 import type { Outgoing } from '#engines/outgoing/port';
 import type { Config } from '#kernel/config';
-import { createRepos, createRepoStore, type GitHttp, type Repos, type RepoStore } from '#modules/repos';
+import { systemCtx } from '#kernel/ctx';
+import {
+  createCommitVerbs,
+  createContents,
+  createRepos,
+  createRepoStore,
+  gitIdentity,
+  type CommitVerbs,
+  type Contents,
+  type GitHttp,
+  type Repos,
+  type RepoStore,
+} from '#modules/repos';
 import type { Operations } from '#modules/operations';
 import type { Services } from '#modules/services';
 import { createGitHttp } from '#repos/git-http';
@@ -53,6 +65,8 @@ export interface PushAssemblyDeps extends DeployCommitDeps, RepoAssembly {
 export interface PushAssembly {
   pushes: Pushes;
   gitHttp: GitHttp;
+  contents: Contents;
+  commitVerbs: CommitVerbs;
   mirrors: Polls;
   /** Until the signal aborts. */
   upkeep(signal: AbortSignal): Promise<void>;
@@ -72,11 +86,23 @@ export const assemblePushes = (deps: PushAssemblyDeps): PushAssembly => {
     deployCommit: createDeployCommit(deps),
   });
   const mirrors = createMirrors({ ...deps, pushes });
+  const gitHttp = createGitHttp({ config: deps.config, repos, pushes, requireActive: deps.requireActive });
   return {
     pushes,
     mirrors,
-    gitHttp: createGitHttp({ config: deps.config, repos, pushes, requireActive: deps.requireActive }),
+    gitHttp,
+    contents: createContents({ git, repos }),
+    commitVerbs: createCommitVerbs({
+      clock,
+      git,
+      repos,
+      admitPush: gitHttp.admitPush,
+      identityOf: ({ actor }) => gitIdentity(actor.principal),
+      onFirstBranch: (repo, branch) => store.update(repo.id, { default_branch: branch, updated_at: clock.now() }),
+      react: pushes.react,
+    }),
     upkeep: async (signal) => {
+      await pushes.recover(systemCtx(deps.newId('req')));
       await Promise.all([runRepoUpkeep({ clock, log, git, store }, signal), mirrors.run(signal)]);
     },
   };

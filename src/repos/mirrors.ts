@@ -13,7 +13,7 @@ import { createPolls, type Polls } from './poll.ts';
 import type { Pushes } from './push.ts';
 
 export interface MirrorsDeps {
-  config: Pick<Config, 'maxRepoBytes'>;
+  config: Pick<Config, 'maxRepoBytes' | 'mirrorPollSeconds'>;
   clock: Clock;
   log: Log;
   newId: NewId;
@@ -44,7 +44,8 @@ export const createMirrors = (deps: MirrorsDeps): Polls => {
       credential: row.mirror_credential,
       signal,
     });
-    const updates = await git.mirror(row.id, { ...source, maxBytes: deps.config.maxRepoBytes, signal });
+    const maxBytes = Math.max(1, deps.config.maxRepoBytes - row.size_bytes);
+    const updates = await git.mirror(row.id, { ...source, maxBytes, signal });
     await followHead(row, defaultBranch);
     store.update(row.id, { mirrored_at: clock.now(), mirror_error: null });
     if (updates.length === 0) return;
@@ -80,5 +81,6 @@ export const createMirrors = (deps: MirrorsDeps): Polls => {
         .filter((row) => row.mirror_of !== null)
         .map((row) => ({ id: row.id, last: row.mirrored_at ?? 0 })),
     poll,
+    everyMs: deps.config.mirrorPollSeconds * 1000,
   });
 };

@@ -35,6 +35,8 @@ export interface Begun {
 export interface Pushes {
   /** Notes the change, and begins the deploys that it asks for. Never throws for a deploy that cannot begin. */
   react(ctx: Ctx, repo: RepoRow, outcome: PushOutcome): Promise<{ begun: Begun[]; lines: string[] }>;
+  /** Does what a push wanted whose process ended between the update of the refs and this. */
+  recover(ctx: Ctx): Promise<void>;
   /** The same with words for `git push`, followed to the end of each deploy. */
   sink(ctx: Ctx, repo: RepoRow): PushSink;
 }
@@ -105,16 +107,26 @@ export const createPushes = (deps: PushDeps): Pushes => {
     const previews = new Map(store.previews.of(repo.id).map(({ branch, service }) => [branch, service]));
     const begun: Begun[] = [];
     const lines: string[] = [];
+    const head = settledHead(repo, updates);
     for (const action of planPush({ repo, updates, options, previews })) {
       if (action.kind === 'say') lines.push(action.line);
       else if (action.kind === 'remove') lines.push(remove(ctx, repo, action));
       else begun.push(await deploy(ctx, repo, action));
     }
+    if (head !== undefined) store.update(repo.id, { settled_head: head });
     return { begun, lines };
   };
 
   return {
     react,
+    recover: async (ctx) => {
+      for (const repo of store.all()) {
+        const missed = await missedUpdate(git, repo);
+        if (missed === undefined) continue;
+        deps.log.info('deploying what was pushed before berth ended', { project: repo.project, repo: repo.name });
+        await react(ctx, repo, { updates: [missed], options: [] });
+      }
+    },
     sink: (ctx, repo) => ({
       onPushed: async function* onPushed(outcome, listening) {
         const { begun, lines } = await react(ctx, repo, outcome);
@@ -131,6 +143,23 @@ export const createPushes = (deps: PushDeps): Pushes => {
       },
     }),
   };
+};
+
+/** Where the deployed branch is after these updates; undefined when they do not touch it. */
+const settledHead = (repo: RepoRow, updates: readonly RefUpdate[]): string | null | undefined => {
+  const update = updates.findLast(({ ref, refused }) => refused === null && ref === deployRef(repo));
+  if (update === undefined) return undefined;
+  return isZero(update.after) ? null : update.after;
+};
+
+const deployRef = (repo: RepoRow): string => `refs/heads/${repo.deploy_branch ?? repo.default_branch}`;
+
+const missedUpdate = async (git: Git, repo: RepoRow): Promise<RefUpdate | undefined> => {
+  if (repo.deploy_service === null || repo.settled_head === null) return undefined;
+  const ref = deployRef(repo);
+  const [found] = await git.refs(repo.id, { limit: 1, after: undefined, prefix: ref });
+  if (found?.name !== ref || found.commit === null || found.commit === repo.settled_head) return undefined;
+  return { ref, before: repo.settled_head, after: found.commit, refused: null };
 };
 
 /** For reading one commit out of a repository. */

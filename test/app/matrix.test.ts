@@ -15,6 +15,7 @@ interface Row {
 }
 
 const DATA = '/v1/projects/{project}/datastores';
+const REPO = '/v1/projects/{project}/repos/web';
 /** Of the project `shop`; the other one has its own. */
 const BACKUP = 'bkp_shop';
 
@@ -85,6 +86,20 @@ const ROWS: Record<string, Row> = {
   getRepo: { path: '/v1/projects/{project}/repos/web', right: 200 },
   updateRepo: { path: '/v1/projects/{project}/repos/web', right: 200, ask: { body: { preview: true } } },
   deleteRepo: { path: '/v1/projects/{project}/repos/web', right: 200 },
+  listRepoRefs: { path: `${REPO}/refs`, right: 200 },
+  listRepoCommits: { path: `${REPO}/commits`, right: 200 },
+  getRepoCommit: { path: `${REPO}/commits/main`, right: 200 },
+  getRepoDiff: { path: `${REPO}/commits/main/diff`, right: 200 },
+  compareRepoRefs: { path: `${REPO}/compare?base=main`, right: 200 },
+  getRepoTree: { path: `${REPO}/tree`, right: 200 },
+  getRepoFile: { path: `${REPO}/file?path=README.md`, right: 200 },
+  getRepoReadme: { path: `${REPO}/readme`, right: 200 },
+  getRepoArchive: { path: `${REPO}/archive`, right: 200 },
+  commitRepoFiles: {
+    path: `${REPO}/commits`,
+    right: 201,
+    ask: { body: { message: 'm', files: [{ path: 'a', content: 'a' }] } },
+  },
   syncRepo: { path: '/v1/projects/{project}/repos/web/sync', right: 409 },
   takeWebhook: { path: '/hooks/repo_1', right: 404, ask: { body: '{}' } },
   gitRefs: { path: '/git/{project}/web.git/info/refs?service=git-upload-pack', right: 200 },
@@ -124,6 +139,8 @@ const furnish = async (): Promise<Place> => {
     finish(world.rig, operation.operation_id);
     addDatastore(world.rig, project, `bkp_${project}`);
     await world.rig.repos.createRepo(ctx(), project, { name: 'web' }, 'http://berth.test');
+    const files = [{ path: 'README.md', content: '# web' }];
+    await world.rig.commitVerbs.commitFiles(ctx(), { project, repo: 'web' }, { message: 'First', files });
     operations[project] = operation.operation_id;
   }
   return { world, clock, token: await world.mint(['read'], ['shop']), operations };

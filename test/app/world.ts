@@ -93,7 +93,11 @@ export const createWorld = (options: WorldOptions = {}) => {
   const gitHttp = createGitHttp({
     config: rig.config,
     repos: rig.repos,
-    pushes: { react: () => Promise.resolve({ begun: [], lines: [] }), sink: () => ({ onPushed: nothing }) },
+    pushes: {
+      react: () => Promise.resolve({ begun: [], lines: [] }),
+      recover: () => Promise.resolve(),
+      sink: () => ({ onPushed: nothing }),
+    },
     requireActive: (project) => void rig.projectStore.requireActive(project),
   });
   const app = createApp({

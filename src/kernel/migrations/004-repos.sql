@@ -19,6 +19,8 @@ CREATE TABLE repos (
   -- JSON: the error object of the last attempt.
   mirror_error TEXT,
   size_bytes INTEGER NOT NULL DEFAULT 0,
+  -- Head of the deployed branch that was last dealt with: another one was pushed while berth died.
+  settled_head TEXT,
   pushed_at INTEGER,
   created_at INTEGER NOT NULL,
   created_by TEXT NOT NULL,

@@ -70,10 +70,10 @@ const takeWebhook = async (
   request: Request,
   id: string,
 ): Promise<{ taken: boolean }> => {
-  const body = await bounded(request);
   const row = repoStore.byId(id);
-  if (row?.webhook_secret === null || row === undefined || row.mirror_of === null)
+  if (row === undefined || row.webhook_secret === null || row.mirror_of === null)
     throw notFound('nothing takes webhooks here', 'see webhook_url of the repository');
+  const body = await bounded(request);
   const { event, delivery } = readWebhook({
     headers: request.headers,
     body,

@@ -220,6 +220,7 @@ const newRow = ({ newId, clock }: ReposDeps, ctx: Ctx, project: string, body: Cr
   mirrored_at: null,
   mirror_error: null,
   size_bytes: 0,
+  settled_head: null,
   pushed_at: null,
   created_at: clock.now(),
   created_by: ctx.actor.principal,

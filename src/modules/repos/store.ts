@@ -22,6 +22,8 @@ export interface RepoRow {
   mirrored_at: number | null;
   mirror_error: ErrorBody | null;
   size_bytes: number;
+  /** Head of the deployed branch that was last dealt with; null when nothing was pushed to it yet. */
+  settled_head: string | null;
   pushed_at: number | null;
   created_at: number;
   created_by: string;
@@ -183,6 +185,7 @@ const UPDATABLE = new Set([
   'mirrored_at',
   'mirror_error',
   'size_bytes',
+  'settled_head',
   'pushed_at',
   'updated_at',
 ]);
