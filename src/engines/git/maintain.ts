@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GitDeps } from './deps.ts';
-import type { Git } from './port.ts';
+import type { Git, RepoId } from './port.ts';
 import { sweep } from './sweep.ts';
 
 /** How a repository lies on the disk. */
@@ -23,18 +23,25 @@ const REPACK_MS = 3_600_000;
 export const needsRepack = ({ packs, packBytes, looseObjects, bitmap }: Shape): boolean =>
   packs > MAX_PACKS || looseObjects > MAX_LOOSE || (packBytes > BITMAP_BYTES && !bitmap);
 
-export const createMaintain = ({ git, places, clock }: GitDeps): Pick<Git, 'maintain'> => ({
-  maintain: async (repo, signal) => {
+export const createMaintain = ({ git, places, clock }: GitDeps): Pick<Git, 'maintain'> => {
+  /** What could not be made better the last time: the same work would do nothing again. */
+  const settled = new Map<RepoId, string>();
+  const maintain: Git['maintain'] = async (repo, signal) => {
     const path = places.existing(repo);
     await sweep(path, clock.now());
     await git.run({ repo, signal, args: ['pack-refs', '--all', '--prune'] });
-    if (!needsRepack(await shapeOf(path))) return;
+    const shape = await shapeOf(path);
+    if (!needsRepack(shape) || settled.get(repo) === JSON.stringify(shape)) return;
     const limits = { repo, signal, deadlineMs: REPACK_MS };
     // Keeps what nothing refers to for two weeks (gc.pruneExpire): a push under way may be about to refer to it.
     await git.run({ ...limits, args: ['gc', '--quiet'], settings: { 'gc.autoDetach': 'false' } });
     await git.run({ ...limits, args: ['commit-graph', 'write', '--reachable', '--changed-paths', '--no-progress'] });
-  },
-});
+    const after = await shapeOf(path);
+    if (needsRepack(after)) settled.set(repo, JSON.stringify(after));
+    else settled.delete(repo);
+  };
+  return { maintain };
+};
 
 const shapeOf = async (path: string): Promise<Shape> => {
   const objects = join(path, 'objects');
