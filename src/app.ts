@@ -27,7 +27,17 @@ import { logsRoutes, type ServiceLogs } from '#modules/logs';
 import { operationsRoutes, type Operations } from '#modules/operations';
 import { projectsRoutes, type Projects } from '#modules/projects';
 import { releasesRoutes, type Releases } from '#modules/releases';
-import { gitRoutes, mirrorRoutes, reposRoutes, type GitHttp, type Repos, type RepoStore } from '#modules/repos';
+import {
+  contentRoutes,
+  gitRoutes,
+  mirrorRoutes,
+  reposRoutes,
+  type CommitVerbs,
+  type Contents,
+  type GitHttp,
+  type Repos,
+  type RepoStore,
+} from '#modules/repos';
 import { servicesRoutes, type Services } from '#modules/services';
 import { createApiDocument, systemRoutes, type ApiDocument, type SourceRoute, type System } from '#modules/system';
 import { tokensRoutes, type Tokens } from '#modules/tokens';
@@ -52,6 +62,8 @@ export interface AppDeps {
   queries: Queries;
   tunnels: Tunnels;
   repos: Repos;
+  contents: Contents;
+  commitVerbs: CommitVerbs;
   git: Git;
   gitHttp: GitHttp;
   repoStore: RepoStore;
@@ -88,6 +100,7 @@ export const createApp = (deps: AppDeps) => {
     .use(datastoresRoutes(deps))
     .use(backupsRoutes(deps))
     .use(reposRoutes(deps))
+    .use(contentRoutes(deps))
     .use(mirrorRoutes(deps))
     .use(gitRoutes(deps))
     .use(envRoutes(deps))

@@ -1,6 +1,7 @@
 export { createCommitVerbs, type CommitVerbs } from './commit-files.ts';
 export { contentRoutes } from './content-routes.ts';
 export { createContents, type Contents } from './content.ts';
+export { gitIdentity } from './identity.ts';
 export * from './model.ts';
 export { gitRoutes, type GitHttp } from './git-routes.ts';
 export { mirrorRoutes } from './mirror-routes.ts';

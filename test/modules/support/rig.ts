@@ -29,6 +29,7 @@ import {
   createContents,
   createRepos,
   createRepoStore,
+  gitIdentity,
   reposRoutes,
 } from '#modules/repos';
 import { createJournal, createOperations, createOperationStore, operationsRoutes } from '#modules/operations';
@@ -155,7 +156,7 @@ export const createRig = (options: RigOptions = {}) => {
     git,
     repos,
     admitPush: (_ctx, { project }) => requireActive(project),
-    identityOf: ({ actor }) => ({ name: actor.principal, email: `${actor.principal}@berth.test` }),
+    identityOf: ({ actor }) => gitIdentity(actor.principal),
     onFirstBranch: (repo, branch) => repoStore.update(repo.id, { default_branch: branch }),
     react: async (_ctx, _repo, outcome) => {
       pushed.push(outcome);
@@ -259,6 +260,8 @@ export const createRig = (options: RigOptions = {}) => {
     repoStore,
     mirrored,
     pushed,
+    contents,
+    commitVerbs,
     db,
     env,
     events,

@@ -89,10 +89,10 @@ export const exampleOf = (schema: JsonSchema, components: Record<string, JsonSch
   const target = schema.$ref === undefined ? schema : (components[schema.$ref.split('/').at(-1) ?? ''] ?? {});
   if (target.const !== undefined) return target.const;
   if (name === 'error') return null;
-  const known = name in BY_NAME && fits(BY_NAME[name], target) ? BY_NAME[name] : undefined;
-  if (known !== undefined) return known;
   const [given] = (target['examples'] as unknown[] | undefined) ?? [];
   if (given !== undefined) return given;
+  const known = name in BY_NAME && fits(BY_NAME[name], target) ? BY_NAME[name] : undefined;
+  if (known !== undefined) return known;
   if (target.enum !== undefined) return target.enum.find((word) => PREFERRED.has(word)) ?? target.enum[0];
   if (target.anyOf !== undefined) return exampleOf(target.anyOf[0] ?? {}, components, name);
   return fromType(target, components, name);

@@ -150,6 +150,14 @@ const BODIES: Record<string, unknown> = {
   scaleService: { replicas: 2 },
   setEnv: { LOG_LEVEL: 'debug', OLD_FLAG: null },
   createRepo: { name: 'web', deploy_service: 'web' },
+  commitRepoFiles: {
+    message: 'Greet by name',
+    files: [
+      { path: 'src/main.ts', content: 'console.log("hello");\n' },
+      { path: 'bin/start', content: '#!/bin/sh\nexec node src/main.ts\n', executable: true },
+      { path: 'docs/old.md', delete: true },
+    ],
+  },
   updateRepo: { deploy_branch: 'release' },
   createDatastore: { kind: 'postgres' },
   updateDatastore: { memory_mb: 1024 },
