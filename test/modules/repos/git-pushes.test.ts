@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { commit, git, newWork, tempDir, tryGit } from '#test/support/git-client.ts';
 import { openPush, postPush, pushBytes } from '#test/support/git-push.ts';
@@ -257,4 +258,28 @@ test('what a killed git left is swept: at once when no git runs in the repositor
   await commit(work, { a: '2' });
   expect((await push()).code).toBe(0);
   expect(await hosted.fsck()).toBe('');
+});
+
+test('a client that takes nothing more of a clone is let go', async () => {
+  const { server, work, path } = await furnished({ idleMs: 500 });
+  const id = await commit(work, { large: randomBytes(24 * 1024 ** 2) });
+  await git(work, 'push', '--quiet', server.urlOf('site'), 'main');
+  const socket = connect(server.port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  const wants = `0032want ${id}\n00000009done\n`;
+  const head = [
+    'POST /git/shop/site.git/git-upload-pack HTTP/1.1',
+    'host: x',
+    `authorization: Basic ${btoa('a:right')}`,
+    'content-type: application/x-git-upload-pack-request',
+    `content-length: ${wants.length}`,
+  ];
+  socket.once('data', () => socket.pause());
+  socket.write(`${head.join('\r\n')}\r\n\r\n${wants}`);
+  const serving = (): boolean =>
+    Bun.spawnSync(['ps', '-eo', 'args']).stdout.toString().includes(`upload-pack --stateless-rpc --strict ${path}`);
+  await until(serving);
+  await until(() => !serving());
+  socket.destroy();
+  expect(server.lines).toEqual([]);
 });
