@@ -105,7 +105,11 @@ export class ImportStream {
 export const importInto = (dir: string, build: (stream: ImportStream) => void): string[] => {
   const stream = new ImportStream();
   build(stream);
-  rawGit(dir, ['fast-import', '--quiet', '--force', '--date-format=raw-permissive', '--export-marks=marks'], stream.bytes());
+  rawGit(
+    dir,
+    ['fast-import', '--quiet', '--force', '--date-format=raw-permissive', '--export-marks=marks'],
+    stream.bytes(),
+  );
   const ids: string[] = [];
   for (const line of readFileSync(join(dir, 'marks'), 'utf8').trim().split('\n')) {
     const [mark = '', id = ''] = line.split(' ');

@@ -33,6 +33,8 @@ const leftIn = async (path: string): Promise<{ locks: string[]; rests: string[] 
   return {
     locks: [...top, ...refs].filter((name) => name.endsWith('.lock')),
     rests: [
+      // Notes of fast-import on its own end.
+      ...top.filter((name) => /^fast_import_crash_\d+$/.test(basename(name))),
       ...objects.filter((name) => /^(?:tmp_objdir-)?incoming-/.test(basename(name))),
       ...packs.filter((name) => /^(?:tmp_|\.tmp-)|\.keep$/.test(basename(name))),
     ],

@@ -6,6 +6,7 @@ import { branchMoved, checkActions, pathsOf, planCommit } from './plan-commit.ts
 import type { CommitRequest, Git, ObjectId, RepoId, WrittenCommit } from './port.ts';
 import { findRefs, headOf, resolve } from './resolve.ts';
 import { GitFailure } from './run.ts';
+import { sweep } from './sweep.ts';
 
 /** Rounds against pushes that are faster each time; API commits to one branch wait for each other. */
 const ROUNDS = 10;
@@ -70,7 +71,12 @@ const attempt = async (
   if (refusal === undefined) return { id, before, firstBranch };
   const actual = (await findRefs(deps, repo, [ref])).get(ref) ?? null;
   if (expectedHead !== undefined && actual !== before) throw branchMoved(request.branch, actual, expectedHead);
-  if (actual !== before || LOCKED.test(refusal.stderr)) return 'overtaken';
+  if (LOCKED.test(refusal.stderr)) {
+    // Of a push that is under way, or of one that was killed.
+    await sweep(deps.places.existing(repo), deps.clock.now());
+    return 'overtaken';
+  }
+  if (actual !== before) return 'overtaken';
   throw explain(request.branch, refusal);
 };
 
