@@ -106,10 +106,13 @@ const putNew = async (
 ): Promise<BackupManifest> => {
   const { place, keys } = shelf;
   if ((await place.size(path)) !== undefined) throw conflict(`${shown(name)} exists already`, 'choose another key');
-  const plain = createMeter();
   const stored = createMeter();
+  let plainBytes = 0;
   let about: BackupAbout | undefined;
-  const source = ending(watched(request.bytes, plain.see), {
+  const counted = watched(request.bytes, (chunk) => {
+    plainBytes += chunk.byteLength;
+  });
+  const source = ending(counted, {
     end: async () => {
       about = await request.about();
     },
@@ -123,7 +126,7 @@ const putNew = async (
     ...name,
     extension,
     ...stored.end(),
-    plain_bytes: plain.end().bytes,
+    plain_bytes: plainBytes,
     encrypted: keys?.recipient ?? null,
     verification: null,
   };

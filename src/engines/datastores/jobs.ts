@@ -4,6 +4,7 @@ import type { Clock } from '#kernel/clock';
 import { BerthError } from '#kernel/errors';
 import type { Log } from '#kernel/log';
 import type { Bytes, DatastoreInstance, JobEnd, JobRequest, Jobs } from './port.ts';
+import { createSweep } from './sweep.ts';
 import { createTail } from './tail.ts';
 
 export interface JobsOptions {
@@ -104,14 +105,16 @@ const finish = async (
   { id, ends, request }: RunningJob,
 ): Promise<JobEnd> => {
   const tail = createTail(STDERR_LINES);
+  const sweep = createSweep();
   const readAll = async (): Promise<void> => {
     for await (const { stream, data } of ends.output) {
+      sweep(data.byteLength);
       if (stream === 'stderr') tail.add(data);
       else await request.stdout?.(data);
     }
   };
   // A command that ends before it has read all is not waited for by whoever feeds it.
-  await Promise.race([readAll(), onlyFailure(feed(ends.stdin, request.stdin ?? nothing()))]);
+  await Promise.race([readAll(), onlyFailure(feed(ends.stdin, swept(request.stdin ?? nothing(), sweep)))]);
   const exitCode = await exitOf({ runtime, clock }, id, request.signal);
   const state = await runtime.inspect(id);
   return { exitCode, oomKilled: state?.oomKilled ?? false, stderr: tail.text() };
@@ -139,6 +142,13 @@ const exitOf = async (
 
 async function* nothing(): Bytes {
   // A command that reads its stdin is told at once that there is none.
+}
+
+async function* swept(source: Bytes, sweep: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    sweep(chunk.byteLength);
+    yield chunk;
+  }
 }
 
 /** When `source` fails, stdin is not ended: the command must not take a part for the whole. */

@@ -1,5 +1,5 @@
-import { invalidInput } from '#kernel/errors';
 import type { Bytes } from '../port.ts';
+import { notAnArchive, type Reader, Window } from './archive-window.ts';
 import { ownGrants } from './grants.ts';
 
 /** What an owner may restore of an archive that was made elsewhere or earlier. */
@@ -8,6 +8,8 @@ export interface ArchiveFilter {
   roles: ReadonlySet<string>;
   /** The role that restores: only its own default privileges can be set. */
   owner: string;
+  /** An archive of at most so many entries is restored in one transaction, and its rows are loaded frozen. */
+  frozenUpTo: number;
 }
 
 export interface Archive {
@@ -24,14 +26,15 @@ const OLDEST = 14;
 const NEWEST = 16;
 const CUSTOM = 1;
 const OUTPUT_BYTES = 65_536;
-/** No entry of a table of contents is near it; a made-up length is noticed by it. */
-const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
 const GRANTS = new Set(['ACL', 'DEFAULT ACL']);
+const COPY_END = ' FROM stdin;\n';
+const FROZEN_COPY_END = ' FROM stdin WITH (FREEZE);\n';
 
 /**
- * Passes a custom-format archive of pg_dump on, byte for byte, but for grants that only this server cannot take: to roles
- * that are gone (passwords were rotated, or the archive is another datastore's), of roles that the owner is not. Left in,
- * they would fail the restore at its very end. Blanked statements keep their length, so nothing else of the archive moves.
+ * Passes a custom-format archive of pg_dump on as it is, but for two things. Grants that only this server cannot take: to roles
+ * that are gone (passwords were rotated, or the archive is another datastore's), of roles that the owner is not; left in,
+ * they would fail the restore at its very end. And rows are loaded frozen: who reads them first, which is berth that counts
+ * them, would else write every page once more to remember that they are committed.
  * Layout: ReadHead, ReadToc and _ReadExtraToc of src/bin/pg_dump/pg_backup_archiver.c and pg_backup_custom.c.
  */
 export const openArchive = async (source: AsyncIterator<Uint8Array>, filter: ArchiveFilter): Promise<Archive> => {
@@ -59,6 +62,7 @@ async function* filtered(
     // Cut off: what is left is passed on, for pg_restore to say so.
     if (found === undefined) break;
     edit(found, filter, properties);
+    if (head.entries <= filter.frozenUpTo) freeze(window, found, head);
     if (window.readyBytes >= OUTPUT_BYTES) yield window.flush();
   }
   yield window.flushAll();
@@ -72,6 +76,22 @@ const edit = ({ kind, definition }: Entry, filter: ArchiveFilter, properties: st
   if (kind === 'DATABASE PROPERTIES') properties.push(definition.toString('utf8'));
 };
 
+/** COPY can do so for a table that its own transaction has made. */
+const freeze = (window: Window, { kind, definition, copy }: Entry, { intSize }: Head): void => {
+  // What is loaded through the root of its partitions has a comment in place of a definition, and cannot be frozen.
+  if (kind !== 'TABLE DATA' || copy === undefined || (definition?.length ?? 0) > 0) return;
+  const statement = copy.statement.toString('latin1');
+  if (!statement.endsWith(COPY_END)) return;
+  const text = Buffer.from(statement.slice(0, -COPY_END.length) + FROZEN_COPY_END, 'latin1');
+  window.replace(copy, Buffer.concat([encodeInt(text.length, intSize), text]));
+};
+
+const encodeInt = (value: number, intSize: number): Buffer => {
+  const bytes = Buffer.alloc(1 + intSize);
+  bytes.writeUInt32LE(value, 1);
+  return bytes;
+};
+
 interface Head {
   entries: number;
   intSize: number;
@@ -83,6 +103,8 @@ interface Entry {
   kind: string;
   /** The bytes themselves. */
   definition: Buffer | undefined;
+  /** What loads its rows, and where in the window that string is with its length. */
+  copy: { statement: Buffer; from: number; to: number } | undefined;
 }
 
 const readHead = (reader: Reader): Head => {
@@ -106,121 +128,14 @@ const readEntry = (reader: Reader, { intSize, offsetSize, minor }: Head): Entry 
   const kind = reader.string()?.toString('latin1') ?? '';
   reader.int(); // section
   const definition = reader.string();
-  reader.strings(5); // drop, copy, namespace, tablespace, access method
+  reader.string(); // drop
+  const from = reader.at;
+  const statement = reader.string();
+  const copy = statement === undefined ? undefined : { statement, from, to: reader.at };
+  reader.strings(3); // namespace, tablespace, access method
   if (minor >= 16) reader.int(); // kind of relation
   reader.strings(2); // owner, with oids
   while (reader.string() !== undefined); // what it depends on
   reader.bytes(1 + offsetSize); // state and place of its data
-  return { kind, definition };
+  return { kind, definition, copy };
 };
-
-/** Thrown by a reader that needs bytes which are not there yet. */
-class Short extends Error {
-  readonly missing: number;
-
-  constructor(missing: number) {
-    super('the bytes end here');
-    this.missing = missing;
-  }
-}
-
-class Reader {
-  intSize = 4;
-  at: number;
-  readonly #buffer: Buffer;
-
-  constructor(buffer: Buffer, at: number) {
-    this.#buffer = buffer;
-    this.at = at;
-  }
-
-  bytes(length: number): Buffer {
-    if (length > MAX_ENTRY_BYTES) throw notAnArchive('its table of contents is damaged');
-    const missing = this.at + length - this.#buffer.length;
-    if (missing > 0) throw new Short(missing);
-    this.at += length;
-    return this.#buffer.subarray(this.at - length, this.at);
-  }
-
-  /** A byte for the sign, then the lowest byte first. */
-  int(): number {
-    const [sign = 0, ...digits] = this.bytes(1 + this.intSize);
-    const value = digits.reduceRight((sum, digit) => sum * 256 + digit, 0);
-    return sign === 0 ? value : -value;
-  }
-
-  /** Undefined for a length of -1, which stands for no string. */
-  string(): Buffer | undefined {
-    const length = this.int();
-    return length < 0 ? undefined : this.bytes(length);
-  }
-
-  ints(count: number): void {
-    for (let field = 0; field < count; field += 1) this.int();
-  }
-
-  strings(count: number): void {
-    for (let field = 0; field < count; field += 1) this.string();
-  }
-}
-
-/** The bytes that were read and not yet passed on. */
-class Window {
-  #buffer = Buffer.alloc(0);
-  /** Up to here they have been looked at. */
-  #ready = 0;
-  readonly #pull: () => Promise<Uint8Array | undefined>;
-
-  constructor(pull: () => Promise<Uint8Array | undefined>) {
-    this.#pull = pull;
-  }
-
-  get readyBytes(): number {
-    return this.#ready;
-  }
-
-  /** Reads one thing whole, with as many more chunks as it takes; undefined when the bytes end before. */
-  async take<T>(read: (reader: Reader) => T): Promise<T | undefined> {
-    for (;;) {
-      const reader = new Reader(this.#buffer, this.#ready);
-      try {
-        const value = read(reader);
-        this.#ready = reader.at;
-        return value;
-      } catch (thrown) {
-        if (!(thrown instanceof Short)) throw thrown;
-        if (!(await this.#grow(thrown.missing))) return undefined;
-      }
-    }
-  }
-
-  flush(): Uint8Array {
-    const out = this.#buffer.subarray(0, this.#ready);
-    this.#buffer = this.#buffer.subarray(this.#ready);
-    this.#ready = 0;
-    return out;
-  }
-
-  flushAll(): Uint8Array {
-    this.#ready = this.#buffer.length;
-    return this.flush();
-  }
-
-  /** By at least so many bytes; false when there are none left. */
-  async #grow(bytes: number): Promise<boolean> {
-    const chunks: Uint8Array[] = [this.#buffer];
-    let missing = bytes;
-    while (missing > 0) {
-      const chunk = await this.#pull();
-      if (chunk === undefined) break;
-      chunks.push(chunk);
-      missing -= chunk.byteLength;
-    }
-    this.#buffer = Buffer.concat(chunks);
-    if (this.#buffer.length - this.#ready > 2 * MAX_ENTRY_BYTES) throw notAnArchive('its table of contents is damaged');
-    return missing <= 0;
-  }
-}
-
-const notAnArchive = (why: string) =>
-  invalidInput(`this is no backup of Postgres that can be restored: ${why}`, 'take another backup');

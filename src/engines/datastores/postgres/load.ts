@@ -35,7 +35,11 @@ export const fillDatabase = async (
   const source = request.bytes[Symbol.asyncIterator]();
   let archive: Archive;
   try {
-    const filter = { roles: await rolesOf(deps, target), owner: target.ownerRole };
+    const filter = {
+      roles: await rolesOf(deps, target),
+      owner: target.ownerRole,
+      frozenUpTo: MOST_IN_ONE_TRANSACTION,
+    };
     archive = await openArchive(checkSeal({ [Symbol.asyncIterator]: () => source }), filter);
     await runRestore(deps.jobs, target, { database, archive, signal });
   } finally {

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Runtime } from '#engines/runtime/port';
 import { BerthError } from '#kernel/errors';
 import type { PutFile } from '../port.ts';
+import { createSweep } from '../sweep.ts';
 import { archiveOf } from './archive.ts';
 import { CONFIG, homeOf, OWN, type Server, serverFiles } from './server.ts';
 import type { Templates } from './template.ts';
@@ -29,7 +30,11 @@ export const placeServer = async (
 };
 
 async function* joined(template: string, files: Uint8Array): AsyncGenerator<Uint8Array> {
-  for await (const chunk of createReadStream(template, { highWaterMark: CHUNK_BYTES })) yield chunk as Uint8Array;
+  const sweep = createSweep();
+  for await (const chunk of createReadStream(template, { highWaterMark: CHUNK_BYTES })) {
+    sweep(CHUNK_BYTES);
+    yield chunk as Uint8Array;
+  }
   yield files;
 }
 

@@ -23,18 +23,25 @@ export const createSeal = (): { add(chunk: Uint8Array): void; bytes(): Uint8Arra
 /** An archive without its seal; fails after its last byte when that is not the seal of these bytes. One without any passes. */
 export async function* checkSeal(source: Bytes): AsyncGenerator<Uint8Array> {
   let sum = 0;
-  let held = Buffer.alloc(0);
+  /** What may be the seal, or end in it. */
+  let held: Uint8Array = Buffer.alloc(0);
   for await (const chunk of source) {
-    const all = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
-    const ready = all.subarray(0, Math.max(0, all.length - SEAL_BYTES));
-    held = Buffer.from(all.subarray(ready.length));
+    let ready = held;
+    held = chunk;
+    if (chunk.length < SEAL_BYTES) {
+      const all = Buffer.concat([ready, chunk]);
+      const end = Math.max(0, all.length - SEAL_BYTES);
+      [ready, held] = [all.subarray(0, end), all.subarray(end)];
+    }
     if (ready.length === 0) continue;
     sum = crc32(ready, sum);
     yield ready;
   }
-  const seal = SEAL.exec(held.toString('latin1'))?.[1];
-  if (seal === undefined) yield held;
-  else if (Number.parseInt(seal, 16) !== sum) {
+  const seal = SEAL.exec(Buffer.from(held.subarray(-SEAL_BYTES)).toString('latin1'))?.[1];
+  const rest = seal === undefined ? held : held.subarray(0, -SEAL_BYTES);
+  sum = crc32(rest, sum);
+  if (rest.length > 0) yield rest;
+  if (seal !== undefined && Number.parseInt(seal, 16) !== sum) {
     throw invalidInput('the backup is damaged: its bytes are not those that were dumped', 'take another backup');
   }
 }

@@ -3,7 +3,7 @@ import { openArchive } from '#engines/datastores/postgres/dump-archive';
 import { checkSeal, createSeal } from '#engines/datastores/postgres/seal';
 import { collect, failureOf, inChunks } from './bytes.ts';
 
-const filter = { roles: new Set(['app']), owner: 'app' };
+const filter = { roles: new Set(['app']), owner: 'app', frozenUpTo: 0 };
 
 const int = (value: number): Buffer => {
   const bytes = Buffer.alloc(5);
@@ -15,7 +15,11 @@ const string = (text: string | null): Buffer =>
   text === null ? int(-1) : Buffer.concat([int(Buffer.byteLength(text)), Buffer.from(text)]);
 
 /** A table of contents as pg_dump of PostgreSQL 16 and later (format 1.16) or of 13 and 14 (1.14) writes it. */
-const archive = (entries: { kind: string; definition: string | null }[], minor = 16, count = entries.length): Buffer =>
+const archive = (
+  entries: { kind: string; definition: string | null; copy?: string }[],
+  minor = 16,
+  count = entries.length,
+): Buffer =>
   Buffer.concat([
     Buffer.from('PGDMP'),
     Buffer.from([1, minor, 0, 4, 8, 1]),
@@ -23,14 +27,14 @@ const archive = (entries: { kind: string; definition: string | null }[], minor =
     ...[1, 2, 3, 4, 5, 6, 0].map(int),
     ...['app', '17.6', '17.6'].map(string),
     int(count),
-    ...entries.map(({ kind, definition }, index) =>
+    ...entries.map(({ kind, definition, copy }, index) =>
       Buffer.concat([
         int(index + 1),
         int(0),
         ...['0', '0', `tag ${index}`, kind].map(string),
         int(2),
         string(definition),
-        ...['DROP …', null, 'public', null, null].map(string),
+        ...['DROP …', copy ?? null, 'public', null, null].map(string),
         ...(minor >= 16 ? [int(0)] : []),
         ...['app', 'false', '12', '13', null].map(string),
         Buffer.alloc(9, 1),
@@ -65,6 +69,23 @@ for (const minor of [14, 15, 16]) {
     }
   });
 }
+
+test('rows of few enough entries are loaded frozen, but for those that go through the root of their partitions', async () => {
+  const entries = (end: string) => [
+    { kind: 'TABLE DATA', definition: null, copy: `COPY public."größe" (id, " FROM stdin;") FROM stdin${end};\n` },
+    { kind: 'TABLE DATA', definition: '', copy: `COPY public.t (id) FROM stdin${end};\n` },
+    { kind: 'TABLE DATA', definition: '-- load via partition root public.p', copy: 'COPY public.p (id) FROM stdin;\n' },
+    { kind: 'TABLE DATA', definition: null },
+    { kind: 'SOMETHING ELSE', definition: null, copy: 'COPY public.t (id) FROM stdin;\n' },
+  ];
+  const original = archive(entries(''));
+  for (const chunk of [1, 7, 65_536]) {
+    const frozen = await openArchive(inChunks(original, chunk), { ...filter, frozenUpTo: 5 });
+    expect((await collect(frozen.bytes)).equals(archive(entries(' WITH (FREEZE)')))).toBe(true);
+    const plain = await openArchive(inChunks(original, chunk), { ...filter, frozenUpTo: 4 });
+    expect((await collect(plain.bytes)).equals(original)).toBe(true);
+  }
+});
 
 test('one that is cut off in its table of contents is passed on to pg_restore as it is', async () => {
   const original = archive(ENTRIES).subarray(0, 300);

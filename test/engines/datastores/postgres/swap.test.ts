@@ -162,7 +162,9 @@ test('a name that is taken is a conflict, and everything stays as it is', async 
 
 test('a server that is killed in mid-restore comes back without what was half restored', async () => {
   const halfway = (async function* () {
-    yield backup.subarray(0, 3000);
+    yield backup.subarray(0, 2950);
+    // A chunk is passed on when the next one has come: the last one may end in the seal.
+    yield backup.subarray(2950, 3000);
     await rig.core.lab.docker.getContainer(rig.container).kill();
     await rig.core.lab.runtime.start(rig.container);
     yield backup.subarray(3000);
