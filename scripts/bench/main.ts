@@ -5,6 +5,7 @@
  *   bun run bench redeploy rollback     some of it
  *   --runs N            measured runs of each side (10)
  *   --idle-seconds N    how long an idle server is watched (30)
+ *   --size-mb N         how much data is backed up and restored (1024)
  *   --write             puts the figures into docs/benchmarks.md
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -16,6 +17,10 @@ import type { Berth } from '#test/support/berth.ts';
 import { apiRead } from './api-read.ts';
 import { builder } from './builder.ts';
 import { crash } from './crash.ts';
+import { datastoreApi } from './datastore-api.ts';
+import { datastoreBackup } from './datastore-backup.ts';
+import { datastoreCreate } from './datastore-create.ts';
+import { datastoreQuery } from './datastore-query.ts';
 import { firstDeploy } from './first-deploy.ts';
 import { idle } from './idle.ts';
 import type { Bench, Benchmark } from './kit/bench.ts';
@@ -41,6 +46,10 @@ const BENCHMARKS: Record<string, Benchmark> = {
   idle,
   planning,
   builder,
+  'datastore-create': datastoreCreate,
+  'datastore-query': datastoreQuery,
+  'datastore-backup': datastoreBackup,
+  'datastore-api': datastoreApi,
 };
 
 const DOCUMENT = join(import.meta.dir, '../../docs/benchmarks.md');
@@ -50,6 +59,7 @@ const { values, positionals } = parseArgs({
   options: {
     runs: { type: 'string', default: '10' },
     'idle-seconds': { type: 'string', default: '30' },
+    'size-mb': { type: 'string', default: '1024' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -84,6 +94,7 @@ const measure = async (benchmark: Benchmark, shared: Bench['berth']): Promise<Ro
   const bench: Bench = {
     runs: numberOf(values.runs, 'runs'),
     idleSeconds: numberOf(values['idle-seconds'], 'idle-seconds'),
+    sizeMb: numberOf(values['size-mb'], 'size-mb'),
     say,
     scope,
     berth: shared,

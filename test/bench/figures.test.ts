@@ -64,9 +64,17 @@ describe('a target', () => {
     expect(isMet(row({ target, berth: { median: 900, p95: 2000, count: 10 } }))).toBe(true);
   });
 
-  test('by a ratio needs a baseline', () => {
+  test('of so much more than the baseline is judged by the medians', () => {
+    const target = { kind: 'excess', atMost: 5 } as const;
+    expect(isMet(row({ target, berth: { median: 1005, p95: 2000, count: 10 } }))).toBe(true);
+    expect(isMet(row({ target, berth: { median: 1005.1, p95: 1006, count: 10 } }))).toBe(false);
+    expect(printable([row({ target })])).toContain('≤ 5 ms more  MISSED');
+  });
+
+  test('by a ratio or an excess needs a baseline', () => {
     const { baseline: _, ...alone } = row();
     expect(() => isMet(alone)).toThrow('no baseline');
+    expect(() => isMet({ ...alone, target: { kind: 'excess', atMost: 5 } })).toThrow('no baseline');
   });
 });
 

@@ -7,6 +7,8 @@ export interface Bench {
   runs: number;
   /** How long an idle server is watched for its use of CPU. */
   idleSeconds: number;
+  /** Megabytes that a datastore is filled with. */
+  sizeMb: number;
   /** Says what is going on. */
   say: (line: string) => void;
   /** What the benchmark has to undo at its end. */

@@ -1,9 +1,10 @@
 import type { Summary } from './stats.ts';
 
-/** What must be reached: by the ratio of the medians, or by berth's own worst figure. */
+/** What must be reached: by the ratio of the medians, by their difference, or by berth's own worst figure. */
 export type Target =
   | { kind: 'ratio'; atMost: number }
   | { kind: 'ratio'; atLeast: number }
+  | { kind: 'excess'; atMost: number }
   | { kind: 'value'; atMost: number };
 
 /** One line of the table. */
@@ -26,12 +27,15 @@ export const isMet = (row: Row): boolean => {
   const { target } = row;
   if (target.kind === 'value') return row.berth.p95 <= target.atMost;
   const ratio = ratioOf(row);
-  if (ratio === undefined) throw new Error(`${row.what} has a ratio for a target, but no baseline`);
+  if (ratio === undefined || row.baseline === undefined)
+    throw new Error(`${row.what} is to be compared with a baseline, but has no baseline`);
+  if (target.kind === 'excess') return row.berth.median - row.baseline.median <= target.atMost;
   return 'atMost' in target ? ratio <= target.atMost : ratio >= target.atLeast;
 };
 
 export const targetText = ({ target, unit }: Row): string => {
   if (target.kind === 'value') return `≤ ${withUnit(String(target.atMost), unit)}`;
+  if (target.kind === 'excess') return `≤ ${withUnit(String(target.atMost), unit)} more`;
   return 'atMost' in target ? `≤ ${target.atMost} ×` : `≥ ${target.atLeast} ×`;
 };
 
