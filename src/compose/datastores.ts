@@ -158,10 +158,13 @@ const datastoreFiles = (
 ): BackupFiles => ({
   open: (row, signal) => openStored(deps, row, signal),
   remove: (row) => removeStored(deps, row),
-  expiresAt: (row) =>
-    expiryOf(deps.config, row, {
+  expiresAt: (row) => {
+    const datastore = deps.store.byId(row.datastore_id);
+    return expiryOf(deps.config, row, {
       backups: deps.backups().list(row.project, row.datastore),
-      exists: deps.store.byId(row.datastore_id) !== undefined,
-    }),
+      exists: datastore !== undefined,
+      lostAt: datastore?.lost_at ?? null,
+    });
+  },
   nextBackupAt: (row) => nextNightly(deps.config, row, deps.backups().list(row.project, row.name), deps.clock.now()),
 });

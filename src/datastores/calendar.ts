@@ -53,6 +53,8 @@ export interface Siblings {
   backups: readonly Pick<BackupRow, 'key' | 'status' | 'datastore_id' | 'started_at'>[];
   /** Whether the datastore is still there. */
   exists: boolean;
+  /** When its data was found missing, and not restored since; milliseconds since the epoch. */
+  lostAt: number | null;
 }
 
 type Aged = Pick<BackupRow, 'key' | 'status' | 'started_at' | 'datastore_id'>;
@@ -60,10 +62,12 @@ type Aged = Pick<BackupRow, 'key' | 'status' | 'started_at' | 'datastore_id'>;
 /**
  * When a backup is let go of, in milliseconds since the epoch; the same for nightly ones, those on demand, and the final one
  * of a deleted datastore. Null while it is the newest verified one of a datastore that is there: that one stays, however old,
- * until another takes its place or someone deletes it. Pure.
+ * until another takes its place or someone deletes it. Null too after a loss of data, for those from before it. Pure.
  */
-export const expiryOf = ({ backupDays }: Times, backup: Aged, { backups, exists }: Siblings): number | null => {
+export const expiryOf = ({ backupDays }: Times, backup: Aged, { backups, exists, lostAt }: Siblings): number | null => {
   if (isBeingMade(backup)) return null;
+  // Newer ones are of what it began with after the loss.
+  if (lostAt !== null && backup.status === 'verified' && backup.started_at < lostAt) return null;
   const expiry = backup.started_at + backupDays * DAY_MS;
   return exists && newestVerified(backup, backups)?.key === backup.key ? null : expiry;
 };

@@ -47,6 +47,7 @@ export const createRestore = (deps: DatastoreDeps): Restore => {
     const before = row.kept;
     store.update(row.id, {
       kept: { database: kept, backup: what.backup, restoredAt: now, until: now + what.keepHours * HOUR_MS },
+      lost_at: null,
       updated_at: now,
     });
     if (before !== null && before.database !== what.database) await engine.dropBeside(instance, before.database);

@@ -9,9 +9,11 @@ export const createTend = (deps: DatastoreDeps): ((signal: AbortSignal) => Promi
   const { store, backups, clock, log, storage } = deps;
 
   const isPast = (backup: BackupRow): boolean => {
+    const row = store.byId(backup.datastore_id);
     const siblings = {
       backups: backups.list(backup.project, backup.datastore),
-      exists: store.byId(backup.datastore_id) !== undefined,
+      exists: row !== undefined,
+      lostAt: row?.lost_at ?? null,
     };
     return isExpired(deps.config, backup, siblings, clock.now());
   };

@@ -66,6 +66,7 @@ export const createUpkeep = (deps: UpkeepDeps): Upkeep => {
     if (found.volumes.some(({ datastore }) => datastore === row.id)) return;
     // Apps go on with an empty one as if nothing had been: whoever can restore a backup has to know.
     log.warn('the volume of a datastore is gone: it begins empty', { project: row.project, datastore: row.name });
+    store.update(row.id, { lost_at: clock.now() });
     const data = { datastore: row.name, last_verified_backup: lastVerified(row) };
     deps.events.emit({ project: row.project, kind: 'datastore.data_missing', actor: 'berth', data });
   };

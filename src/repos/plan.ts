@@ -17,7 +17,7 @@ export interface PushPlanInput {
   previews: ReadonlyMap<string, string>;
 }
 
-const HEADS = 'refs/heads/';
+export const HEADS = 'refs/heads/';
 export const isZero = (id: string): boolean => /^0+$/.test(id);
 
 /** Pure. */

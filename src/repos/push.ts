@@ -9,7 +9,7 @@ import type { Accepted, Operations } from '#modules/operations';
 import type { RepoRow, RepoStore } from '#modules/repos';
 import type { Services } from '#modules/services';
 import { followLines, failureLines } from './progress.ts';
-import { isZero, planPush, type PushAction } from './plan.ts';
+import { HEADS, isZero, planPush, type PushAction } from './plan.ts';
 
 export interface PushDeps {
   clock: Clock;
@@ -100,7 +100,19 @@ export const createPushes = (deps: PushDeps): Pushes => {
     }
   };
 
+  /** A repository that was empty begins with the branch that came first, whatever it is called. */
+  const adoptBranch = async (repo: RepoRow, updates: readonly RefUpdate[]): Promise<void> => {
+    if (repo.pushed_at !== null) return;
+    const branches = updates.filter(({ ref, refused }) => refused === null && ref.startsWith(HEADS));
+    const names = branches.map(({ ref }) => ref.slice(HEADS.length));
+    const [first] = names;
+    if (first === undefined || names.includes(repo.default_branch)) return;
+    await git.setDefaultBranch(repo.id, first);
+    store.update(repo.id, { default_branch: first });
+  };
+
   const react: Pushes['react'] = async (ctx, given, { updates, options }) => {
+    await adoptBranch(given, updates);
     await note(ctx, given, updates);
     // Its settings may have changed while the push was under way.
     const repo = store.byId(given.id) ?? given;

@@ -112,7 +112,7 @@ describe('how long a backup is kept', () => {
   });
   type Aged = ReturnType<typeof backup>;
   const kept = (backups: Aged[], now: number, exists = true): string[] =>
-    backups.filter((each) => !isExpired(TIMES, each, { backups, exists }, now)).map((each) => each.key);
+    backups.filter((each) => !isExpired(TIMES, each, { backups, exists, lostAt: null }, now)).map((each) => each.key);
   const after = (day: number): number => at('2026-03-01T03:00') + day * DAY;
 
   test('one a night: the last seven nights are kept', () => {
@@ -123,9 +123,22 @@ describe('how long a backup is kept', () => {
   test('the newest verified one is kept however old it is, and says so', () => {
     const only = [backup(0), backup(1, 'failed')];
     expect(kept(only, after(400))).toEqual(['bkp_100']);
-    expect(expiryOf(TIMES, backup(0), { backups: only, exists: true })).toBeNull();
+    expect(expiryOf(TIMES, backup(0), { backups: only, exists: true, lostAt: null })).toBeNull();
     const two = [backup(0), backup(1)];
-    expect(expiryOf(TIMES, backup(0), { backups: two, exists: true })).toBe(backup(0).started_at + 7 * DAY);
+    expect(expiryOf(TIMES, backup(0), { backups: two, exists: true, lostAt: null })).toBe(
+      backup(0).started_at + 7 * DAY,
+    );
+  });
+
+  test('after a loss of data, those from before it are kept until a restore', () => {
+    const nights = Array.from({ length: 12 }, (_, day) => backup(day));
+    const lostAt = after(3);
+    const left = (lost: number | null): number =>
+      nights.filter((each) => !isExpired(TIMES, each, { backups: nights, exists: true, lostAt: lost }, after(30)))
+        .length;
+    expect(left(lostAt)).toBeGreaterThan(left(null));
+    expect(isExpired(TIMES, backup(0), { backups: nights, exists: true, lostAt }, after(400))).toBe(false);
+    expect(isExpired(TIMES, backup(0), { backups: nights, exists: true, lostAt: null }, after(400))).toBe(true);
   });
 
   test('when the nights begin to fail, what is there stays until one succeeds again', () => {
@@ -159,6 +172,6 @@ describe('how long a backup is kept', () => {
 
   test('a datastore made anew under the same name does not shorten the life of the old one’s backups', () => {
     const old = { ...backup(0), datastore_id: 'ds_00' };
-    expect(isExpired(TIMES, old, { backups: [old, backup(9)], exists: true }, after(400))).toBe(false);
+    expect(isExpired(TIMES, old, { backups: [old, backup(9)], exists: true, lostAt: null }, after(400))).toBe(false);
   });
 });

@@ -16,6 +16,8 @@ CREATE TABLE datastores (
   read_only INTEGER NOT NULL DEFAULT 0,
   -- JSON: the data that the last restore replaced, and until when it is kept.
   kept TEXT,
+  -- When its data was found missing; until a restore, older backups are kept.
+  lost_at INTEGER,
   rotated_at INTEGER,
   created_at INTEGER NOT NULL,
   created_by TEXT NOT NULL,

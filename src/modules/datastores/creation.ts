@@ -37,6 +37,7 @@ export const createCreation = (deps: DatastoresDeps, { view, openOf, enqueue }: 
       used_bytes: null,
       read_only: false,
       kept: null,
+      lost_at: null,
       rotated_at: null,
       created_at: now,
       created_by: ctx.actor.principal,

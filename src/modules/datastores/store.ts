@@ -37,6 +37,8 @@ export interface DatastoreRow {
   used_bytes: number | null;
   read_only: boolean;
   kept: Kept | null;
+  /** When its data was found missing; null again after a restore. */
+  lost_at: number | null;
   rotated_at: number | null;
   created_at: number;
   created_by: string;
@@ -153,6 +155,7 @@ const UPDATABLE = new Set([
   'used_bytes',
   'read_only',
   'kept',
+  'lost_at',
   'rotated_at',
   'updated_at',
 ]);

@@ -1,4 +1,5 @@
 export { createCommitVerbs, type CommitVerbs } from './commit-files.ts';
+export type * from './content-model.ts';
 export { contentRoutes } from './content-routes.ts';
 export { createContents, type Contents } from './content.ts';
 export { gitIdentity } from './identity.ts';
@@ -6,5 +7,5 @@ export * from './model.ts';
 export { gitRoutes, type GitHttp } from './git-routes.ts';
 export { mirrorRoutes } from './mirror-routes.ts';
 export { reposRoutes } from './routes.ts';
-export { createRepos, type RepoPath, type Repos } from './service.ts';
+export { createRepos, type Repos } from './service.ts';
 export { createRepoStore, type RepoRow, type RepoStore } from './store.ts';
