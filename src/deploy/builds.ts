@@ -8,7 +8,7 @@ import type { ServiceRow } from '#modules/services';
 import type { BuildCaches, BuildWatch } from './build-caches.ts';
 import type { DeployDeps } from './deps.ts';
 import { maskError } from './outcomes.ts';
-import type { Semaphore } from './semaphore.ts';
+import type { Semaphore } from '#kernel/semaphore';
 import { buildPrefix, LABEL } from './specs.ts';
 import { argumentValues, buildImage } from './steps/build.ts';
 import { planSource, type PlannedSource } from './steps/source.ts';

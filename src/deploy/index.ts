@@ -11,7 +11,7 @@ import { createNetworks, type Networks, type NetworksDeps } from './networks.ts'
 import { createReleaseCommand } from './release-command.ts';
 import { createReplicas } from './replicas.ts';
 import { createRollout } from './rollout.ts';
-import { createSemaphore, type Semaphore } from './semaphore.ts';
+import { createSemaphore, type Semaphore } from '#kernel/semaphore';
 import { createTeardown, type TeardownParts } from './teardown.ts';
 import { createWatcher, type Watcher } from './watch.ts';
 import type { Executor } from '#modules/operations';

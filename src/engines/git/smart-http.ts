@@ -1,3 +1,4 @@
+import { createSemaphore } from '#kernel/semaphore';
 import { readBody } from './body.ts';
 import type { GitDeps } from './deps.ts';
 import { FLUSH, packet } from './pkt-line.ts';
@@ -14,42 +15,52 @@ export interface SmartHttpDeps extends GitDeps {
 const MAX_WANTS_BYTES = 64 * 1024 ** 2;
 
 /** The reading half of gitprotocol-http(5). */
-export const createSmartHttp = (deps: SmartHttpDeps): Pick<Git, 'advertise' | 'uploadPack'> => ({
-  advertise: async (repo, service, { protocol, signal }) => {
-    const path = deps.places.existing(repo);
-    const version = protocolOf(service, protocol);
-    const git = deps.git.start({
-      args: [service.slice('git-'.length), '--stateless-rpc', '--advertise-refs', path],
-      env: version,
-      signal,
-    });
-    await git.end();
-    // In version 2 the first packet says what this is (gitprotocol-http(5), smart server response).
-    const announced = speaksTwo(version) ? new Uint8Array(0) : Buffer.concat([packet(`# service=${service}\n`), FLUSH]);
-    return relay(deps, { repo, git, signal, before: announced });
-  },
-  uploadPack: async (request) => {
-    const { repo, signal } = request;
-    const path = deps.places.existing(repo);
-    const git = deps.git.start({
-      args: ['upload-pack', '--stateless-rpc', '--strict', path],
-      env: protocolOf('git-upload-pack', request.protocol),
-      signal,
-    });
-    let broken: unknown;
-    const body = readBody(request, { maxBytes: MAX_WANTS_BYTES, idleMs: deps.idleMs });
-    // Git may answer before it has read everything.
-    void feed(git, body).catch((thrown: unknown) => {
-      broken = thrown;
-      git.kill();
-    });
-    try {
-      return await relay(deps, { repo, git, signal, before: new Uint8Array(0) });
-    } catch (thrown) {
-      throw broken ?? thrown;
-    }
-  },
-});
+/** Packs made at a time: each may take a core and much memory; others wait their turn. */
+const PACKS_AT_ONCE = 16;
+
+export const createSmartHttp = (deps: SmartHttpDeps): Pick<Git, 'advertise' | 'uploadPack'> => {
+  const packs = createSemaphore(PACKS_AT_ONCE);
+  return {
+    advertise: async (repo, service, { protocol, signal }) => {
+      const path = deps.places.existing(repo);
+      const version = protocolOf(service, protocol);
+      const git = deps.git.start({
+        args: [service.slice('git-'.length), '--stateless-rpc', '--advertise-refs', path],
+        env: version,
+        signal,
+      });
+      await git.end();
+      // In version 2 the first packet says what this is (gitprotocol-http(5), smart server response).
+      const announced = speaksTwo(version)
+        ? new Uint8Array(0)
+        : Buffer.concat([packet(`# service=${service}\n`), FLUSH]);
+      return relay(deps, { repo, git, signal, before: announced });
+    },
+    uploadPack: async (request) => {
+      const { repo, signal } = request;
+      const path = deps.places.existing(repo);
+      const release = await packs.acquire(signal);
+      const git = deps.git.start({
+        args: ['upload-pack', '--stateless-rpc', '--strict', path],
+        env: protocolOf('git-upload-pack', request.protocol),
+        signal,
+      });
+      void git.ended.then(release, release);
+      let broken: unknown;
+      const body = readBody(request, { maxBytes: MAX_WANTS_BYTES, idleMs: deps.idleMs });
+      // Git may answer before it has read everything.
+      void feed(git, body).catch((thrown: unknown) => {
+        broken = thrown;
+        git.kill();
+      });
+      try {
+        return await relay(deps, { repo, git, signal, before: new Uint8Array(0) });
+      } catch (thrown) {
+        throw broken ?? thrown;
+      }
+    },
+  };
+};
 
 const feed = async (git: GitProcess, body: AsyncIterable<Uint8Array>): Promise<void> => {
   for await (const chunk of body) await git.write(chunk);

@@ -1,4 +1,4 @@
-/** Bounds how many builds run at once; waiting ones are served in order. */
+/** Bounds how many of something run at once, such as builds; waiting ones are served in order. */
 export interface Semaphore {
   /** Resolves with the function that gives the slot back; rejects with the signal's reason when it aborts first. */
   acquire(signal: AbortSignal): Promise<() => void>;
