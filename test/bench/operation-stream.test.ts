@@ -4,16 +4,19 @@ import { at, followPhases } from '../../scripts/bench/kit/operation-stream.ts';
 
 const frame = (event: string, data: unknown): string => `id: 1\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
+const streamOf = (pieces: string[]): ReadableStream<string> =>
+  new ReadableStream({
+    start: (controller) => {
+      for (const piece of pieces) controller.enqueue(piece);
+      controller.close();
+    },
+  });
+
 /** A server that sends these pieces of a stream. */
-const serving = async (pieces: string[], work: (berth: Berth) => Promise<void>): Promise<void> => {
+const serving = async (pieces: string[], work: (berth: Berth) => unknown): Promise<void> => {
   const server = Bun.serve({
     port: 0,
-    fetch: () =>
-      new Response(
-        (async function* () {
-          for (const piece of pieces) yield piece;
-        })(),
-      ),
+    fetch: () => new Response(streamOf(pieces)),
   });
   try {
     await work({ url: server.url.href, token: 't' } as Berth);
