@@ -152,7 +152,8 @@ const CASES: Case[] = [
   ],
   ['sqlite', 'an old SQLite', { sqlite: refused }, 'fail', /official/],
   ['git', 'no git', { which: (program) => (program === 'git' ? null : program) }, 'warn', /install git/],
-  ['git', 'an old git', { output: async () => ({ code: 0, text: 'git version 1.8.3' }) }, 'warn', /2\.20/],
+  ['git', 'an old git', { output: async () => ({ code: 0, text: 'git version 2.36.9' }) }, 'warn', /2\.37 or later/],
+  ['git', 'something else', { output: async () => ({ code: 1, text: 'broken' }) }, 'warn', /2\.37 or later/],
   [
     'images',
     'no image yet',

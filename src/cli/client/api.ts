@@ -3,7 +3,17 @@ import type { Event } from '#modules/events';
 import type { Accepted, Operation } from '#modules/operations';
 import type { Project, ProjectTree } from '#modules/projects';
 import type { Release } from '#modules/releases';
-import type { CreatedRepo, CreateRepo, Repo, UpdateRepo } from '#modules/repos';
+import type {
+  CommitFiles,
+  CommittedFiles,
+  CommitView,
+  CreatedRepo,
+  CreateRepo,
+  FileView,
+  Repo,
+  TreeView,
+  UpdateRepo,
+} from '#modules/repos';
 import type { Service, ServiceDetail, Settings } from '#modules/services';
 import type {
   Backup,
@@ -124,6 +134,15 @@ export const createApi = (options: HttpOptions) => {
     updateRepo: (of: string, name: string, body: UpdateRepo) =>
       http.json<Repo>('PATCH', project(of, 'repos', name), { json: body }),
     deleteRepo: (of: string, name: string) => http.json<Record<string, unknown>>('DELETE', project(of, 'repos', name)),
+    syncRepo: (of: string, name: string) => http.json<{ started: true }>('POST', project(of, 'repos', name, 'sync')),
+    listRepoCommits: (of: string, name: string, query: Paging & { ref?: string; path?: string; files?: boolean }) =>
+      http.json<List<'commits', CommitView>>('GET', project(of, 'repos', name, 'commits'), { query: { ...query } }),
+    getRepoTree: (of: string, name: string, query: Paging & { ref?: string; path?: string; recursive?: boolean }) =>
+      http.json<TreeView>('GET', project(of, 'repos', name, 'tree'), { query: { ...query } }),
+    getRepoFile: (of: string, name: string, query: { path: string; ref?: string; offset?: number; length?: number }) =>
+      http.json<FileView>('GET', project(of, 'repos', name, 'file'), { query: { ...query } }),
+    commitRepoFiles: (of: string, name: string, body: CommitFiles) =>
+      http.json<CommittedFiles>('POST', project(of, 'repos', name, 'commits'), { json: body }),
 
     listOperations: (
       query: Paging & { project?: string | undefined; service?: string | undefined; status?: string | undefined },

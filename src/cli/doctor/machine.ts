@@ -5,7 +5,8 @@ import type { Probes } from './probes.ts';
 
 const OLDEST_DOCKER_API = 1.41;
 const LITTLE_MEMORY = 512 * 1024 ** 2;
-const OLDEST_GIT = [2, 20] as const;
+/** core.fsync and its batches, which make a push that was acknowledged survive a power cut. */
+const OLDEST_GIT = [2, 37] as const;
 
 const text = (body: unknown, key: string): string => {
   const value = typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[key] : undefined;
@@ -174,12 +175,21 @@ export const git: Check = {
   id: 'git',
   title: 'Git',
   run: onServer(async (probes) => {
-    if (probes.which('git') === null) return warn('not installed: repositories cannot be served', 'install git');
+    const needed = OLDEST_GIT.join('.');
+    if (probes.which('git') === null)
+      return warn(
+        'git is not installed: repositories cannot be cloned, pushed to, read or mirrored',
+        `install git ${needed} or later on the server (on Debian: apt-get install git)`,
+      );
     const { text: said } = await probes.output(['git', '--version']);
     const version = /(\d+)\.(\d+)[.\d]*/.exec(said);
     const [major, minor] = [Number(version?.[1] ?? 0), Number(version?.[2] ?? 0)];
     const old = major < OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor < OLDEST_GIT[1]);
-    return old ? warn(`${said} is old`, `upgrade git to ${OLDEST_GIT.join('.')} or later`) : ok(version?.[0] ?? said);
+    if (!old) return ok(version?.[0] ?? said);
+    return warn(
+      `git ${version?.[0] ?? `says "${said}"`} is too old: berth needs ${needed} or later for repositories`,
+      `upgrade git to ${needed} or later (on Debian 11: from bullseye-backports)`,
+    );
   }),
 };
 

@@ -6,7 +6,7 @@ import { DRY_RUN, PAGING, YES } from '../flags.ts';
 
 export const REPO = { repo: { summary: 'name of the repository' } } as const;
 
-const LINK = {
+export const LINK = {
   deploy: { type: 'string', value: 'SERVICE', summary: 'service that a push deploys' },
   branch: { type: 'string', value: 'BRANCH', summary: 'branch whose pushes deploy; the default branch without' },
   root: { type: 'string', value: 'FOLDER', summary: 'folder of the repository that is deployed' },
@@ -20,7 +20,10 @@ interface LinkFlags {
   preview: boolean;
 }
 
-const linkOf = (flags: LinkFlags): Pick<UpdateRepo, 'deploy_service' | 'deploy_branch' | 'root' | 'preview'> => ({
+/** What was given, as the API takes it. */
+export const linkOf = (
+  flags: LinkFlags,
+): Pick<UpdateRepo, 'deploy_service' | 'deploy_branch' | 'root' | 'preview'> => ({
   ...(flags.deploy === undefined ? {} : { deploy_service: flags.deploy }),
   ...(flags.branch === undefined ? {} : { deploy_branch: flags.branch }),
   ...(flags.root === undefined ? {} : { root: flags.root }),
@@ -57,44 +60,6 @@ export const create = defineCommand({
   },
 });
 
-export const mirror = defineCommand({
-  name: 'mirror',
-  summary: 'Make a repository that follows one elsewhere (GitHub, GitLab, Gitea, Forgejo …)',
-  details: [
-    'It is fetched now, again and again, and at once when the other side sends its push webhook: the address and the secret for it are printed. The password or token for a private one is read from standard input with --password-stdin.',
-  ],
-  examples: [
-    {
-      line: 'berth repos mirror web https://github.com/acme/web --deploy web',
-      says: 'deploys service web at every push there',
-    },
-  ],
-  scope: 'project',
-  args: { name: { summary: 'name of the repository' }, url: { summary: 'https address of the other one' } },
-  flags: {
-    ...LINK,
-    user: { type: 'string', value: 'USER', summary: 'user name at the other side' },
-    'password-stdin': { type: 'boolean', summary: 'read password or token for the other side from standard input' },
-    ...DRY_RUN,
-  },
-  run: async (context, { args, flags }) => {
-    const password = flags['password-stdin'] ? (await context.io.readStdin()).trim() : undefined;
-    if (password === undefined && flags.user !== undefined)
-      throw usageError('--user needs a password', 'add --password-stdin and give it on standard input');
-    const reply = await (
-      await context.api()
-    ).createRepo(await context.project(), {
-      name: args.name,
-      mirror_of: args.url,
-      ...linkOf(flags),
-      ...(password === undefined ? {} : { mirror_credential: { user: flags.user ?? 'git', password } }),
-    });
-    context.out.data(reply, () => reply.clone_url);
-    if (reply.webhook_secret !== null)
-      context.out.note(`webhook: ${reply.webhook_url} · secret: ${reply.webhook_secret} (not shown again)`);
-  },
-});
-
 export const ls = defineCommand({
   name: 'ls',
   summary: 'List the git repositories of a project',
@@ -119,7 +84,8 @@ export const ls = defineCommand({
   },
 });
 
-const deploysText = (repo: Repo): string | null => {
+/** What pushes deploy, in a few words. */
+export const deploysText = (repo: Repo): string | null => {
   if (repo.deploy_service === null) return null;
   const folder = repo.root === null ? '' : ` (${repo.root})`;
   return `${repo.deploy_branch ?? repo.default_branch} → ${repo.deploy_service}${folder}${repo.preview ? ' + previews' : ''}`;
@@ -136,7 +102,6 @@ export const link = defineCommand({
   args: REPO,
   flags: {
     ...LINK,
-    'default-branch': { type: 'string', value: 'BRANCH', summary: 'branch that clones start with' },
     off: { type: 'boolean', summary: 'deploy nothing any more' },
     ...DRY_RUN,
   },
@@ -144,7 +109,6 @@ export const link = defineCommand({
     const body: UpdateRepo = {
       ...linkOf(flags),
       ...(flags.off ? { deploy_service: null } : {}),
-      ...(flags['default-branch'] === undefined ? {} : { default_branch: flags['default-branch'] }),
     };
     if (Object.keys(body).length === 0)
       throw usageError('nothing to change is given', 'give --deploy, --branch, --root, --preview or --off');
