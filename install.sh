@@ -177,6 +177,8 @@ prepare_beside() {
   EXECUTABLE="$HERE/berth"
   docker_answers || install_docker
   have iptables || [ -x /usr/sbin/iptables ] || apt_install iptables
+  # Repositories are served by git's own programs.
+  have git || apt_install git
 }
 
 install_docker() {
