@@ -18,7 +18,7 @@ import { openAuthority, type Authority } from '#datastores/authority';
 import { createDatastoreContainers, type DatastoreContainers } from '#datastores/containers';
 import { expiryOf, nextNightly } from '#datastores/calendar';
 import { datastoreLabels, JOB_LABELS } from '#datastores/labels';
-import { openStored, removeStored } from '#datastores/stored';
+import { openWhole, removeStored } from '#datastores/stored';
 import { createScratch } from '#datastores/scratch';
 import {
   createDatastoreModule,
@@ -156,7 +156,7 @@ const createDatastoreEngines = (
 const datastoreFiles = (
   deps: Base & { storage: BackupStorage; store: DatastoreStore; backups: () => BackupStore },
 ): BackupFiles => ({
-  open: (row, signal) => openStored(deps, row, signal),
+  open: (row, signal) => openWhole(deps, row, signal),
   remove: (row) => removeStored(deps, row),
   expiresAt: (row) => {
     const datastore = deps.store.byId(row.datastore_id);

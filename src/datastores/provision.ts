@@ -5,7 +5,7 @@ import { STOPPING, type Outcome, type Run } from '#modules/operations';
 import type { DatastoreDeps } from './deps.ts';
 import { requireRow } from './rows.ts';
 import { ctxOfRun } from './restarts.ts';
-import { openStored } from './stored.ts';
+import { useStored } from './stored.ts';
 import { requireSame } from './compare.ts';
 
 /** Makes datastores, and makes their containers anew. */
@@ -43,7 +43,9 @@ export const createProvision = (deps: DatastoreDeps): Provision => {
     if (backup === undefined)
       throw new BerthError('NOT_FOUND', `backup ${key} was deleted meanwhile`, { hint: 'choose another backup' });
     run.phase('restoring', `filling ${row.name} from backup ${key}: ${backup.rows ?? 0} rows`);
-    const report = await engine.load(deps.instanceOf(row), await openStored(deps, backup, run.signal), run.signal);
+    const report = await useStored(deps, { row: backup, run }, (bytes) =>
+      engine.load(deps.instanceOf(row), bytes, run.signal),
+    );
     requireSame(backup, report);
   };
 

@@ -4,7 +4,7 @@ import type { Outcome, Run } from '#modules/operations';
 import { requireSame } from './compare.ts';
 import type { DatastoreDeps } from './deps.ts';
 import { requireRow } from './rows.ts';
-import { openStored } from './stored.ts';
+import { useStored } from './stored.ts';
 
 /** Brings data back. The live data is untouched until the one step in which both change places. */
 export interface Restore {
@@ -72,8 +72,9 @@ export const createRestore = (deps: DatastoreDeps): Restore => {
       if (!(await engine.listBeside(instance)).includes(keptName(run))) {
         await dropLeftovers(run, row);
         run.phase('restoring', `backup ${key} beside the live data: ${backup.rows ?? 0} rows`);
-        const bytes = await openStored(deps, backup, run.signal);
-        const { report } = await engine.loadBeside(instance, database, bytes, run.signal);
+        const { report } = await useStored(deps, { row: backup, run }, (bytes) =>
+          engine.loadBeside(instance, database, bytes, run.signal),
+        );
         try {
           requireSame(backup, report);
           if (run.signal.aborted) throw run.signal.reason;

@@ -1,4 +1,4 @@
-import { messageOf } from '#kernel/errors';
+import { BerthError, messageOf } from '#kernel/errors';
 import type { BackupRow } from '#modules/datastores';
 import { isExpired } from './calendar.ts';
 import type { DatastoreDeps } from './deps.ts';
@@ -17,25 +17,38 @@ export const createTend = (deps: DatastoreDeps): ((signal: AbortSignal) => Promi
     };
     return isExpired(deps.config, backup, siblings, clock.now());
   };
-  const tendOne = async (backup: BackupRow, signal: AbortSignal): Promise<void> => {
-    if (isPast(backup)) {
-      await removeStored(deps, backup);
-      backups.remove(backup.key);
-    } else if (backup.status === 'verified' && backup.places.length < storage.places.length) {
-      await storage.copyToRemote(storedName(backup), signal);
-      backups.update(backup.key, { places: ['disk', 's3'] });
+  const guarded = async (what: string, backup: BackupRow, work: () => Promise<void>): Promise<unknown> => {
+    try {
+      await work();
+      return undefined;
+    } catch (error) {
+      const { project, datastore, key } = backup;
+      log.warn(`cannot ${what} a backup`, { project, datastore, backup: key, reason: messageOf(error) });
+      return error;
     }
   };
+  const letGo = async (backup: BackupRow): Promise<void> => {
+    await removeStored(deps, backup);
+    backups.remove(backup.key);
+  };
+  const copy = async (backup: BackupRow, signal: AbortSignal): Promise<void> => {
+    await storage.copyToRemote(storedName(backup), signal);
+    backups.update(backup.key, { places: ['disk', 's3'] });
+  };
+  const lacksCopy = (backup: BackupRow): boolean =>
+    backup.status === 'verified' && backup.places.length < storage.places.length;
 
   return async (signal) => {
+    // A bucket that does not work is left alone until the next time: each of them would wait for it.
+    let works = true;
     for (const backup of backups.all()) {
       if (signal.aborted) return;
-      try {
-        await tendOne(backup, signal);
-      } catch (error) {
-        const { project, datastore, key } = backup;
-        log.warn('cannot remove or copy a backup', { project, datastore, backup: key, reason: messageOf(error) });
-      }
+      if (isPast(backup)) await guarded('remove', backup, () => letGo(backup));
+      else if (works && lacksCopy(backup))
+        works = !isOfBucket(await guarded('copy', backup, () => copy(backup, signal)));
     }
   };
 };
+
+/** Else it is the backup itself that cannot be copied: damaged, or gone. */
+const isOfBucket = (thrown: unknown): boolean => thrown instanceof BerthError && thrown.kind === 'INTERNAL_ERROR';

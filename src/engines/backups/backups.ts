@@ -55,10 +55,17 @@ export const createBackups = ({ disk, remote, recipient }: BackupsOptions): Back
     },
     confirm: async (name, verification) => {
       let confirmed: BackupManifest | undefined;
-      for (const vault of vaults)
-        if ((await vault.find(name)) !== undefined) confirmed = await vault.confirm(name, verification);
+      const errors: unknown[] = [];
+      for (const vault of vaults) {
+        try {
+          if ((await vault.find(name)) !== undefined) confirmed = await vault.confirm(name, verification);
+        } catch (thrown) {
+          errors.push(thrown);
+        }
+      }
+      // A place that does not answer matters only when no other has the backup.
       if (confirmed !== undefined) return confirmed;
-      throw notFound(`there is no ${shown(name)}`, 'list the backups of the datastore');
+      throw worst(errors) ?? notFound(`there is no ${shown(name)}`, 'list the backups of the datastore');
     },
     copyToRemote: async (given, signal) => {
       const name = requireBackupName(given);

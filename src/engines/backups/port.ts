@@ -109,7 +109,7 @@ export interface Backups {
   open(name: BackupName, request: OpenRequest): Promise<Bytes>;
   /** Reads it all, in one place, without handing it out. Rejects as `open` and its bytes do. */
   check(name: BackupName, request: OpenRequest): Promise<void>;
-  /** Adds what a rehearsed restore found to the manifest, everywhere it is kept. */
+  /** Adds what a rehearsed restore found to the manifest, everywhere it is kept that answers. */
   confirm(name: BackupName, verification: BackupVerification): Promise<BackupManifest>;
   /** Copies it to the second place, as it is stored; fine when it is there already or there is none. */
   copyToRemote(name: BackupName, signal: AbortSignal): Promise<void>;

@@ -128,13 +128,16 @@ test('a bucket that cannot be reached does not stand in the way of what is on th
   const manifest = await unreachable.put(name, putOf(Buffer.from('x')));
   expect((await collect(await unreachable.open(name, { signal }))).toString()).toBe('x');
   expect(await unreachable.find(name)).toEqual({ manifest, places: ['disk'] });
+  const confirmed = await unreachable.confirm(name, verification);
+  expect(confirmed).toEqual({ ...manifest, verification });
   const listing = await unreachable.list({ project: name.project, datastore: name.datastore });
-  expect(listing.backups).toEqual([{ manifest, places: ['disk'] }]);
+  expect(listing.backups).toEqual([{ manifest: confirmed, places: ['disk'] }]);
   expect(listing.unreadable).toEqual([
     { place: 's3', file: '', reason: expect.stringContaining('http://127.0.0.1:1') },
   ]);
   // But neither is "not there" said of what may be there, nor "removed" of what may be left.
   expect(await failureOf(unreachable.open(newName(), { signal }))).toMatchObject({ retryable: true });
+  expect(await failureOf(unreachable.confirm(newName(), verification))).toMatchObject({ retryable: true });
   expect(await failureOf(unreachable.copyToRemote(name, signal))).toMatchObject({ retryable: true });
   expect(await failureOf(unreachable.remove(name))).toMatchObject({ retryable: true });
   await unreachable.remove(name, 'disk');
