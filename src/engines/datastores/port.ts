@@ -261,5 +261,8 @@ export interface JobEnd {
 
 /** Starts a scratch instance for a rehearsal: containers, settled, reachable by berth alone; removed by `remove`. */
 export interface Scratch {
-  start(like: DatastoreInstance, signal: AbortSignal): Promise<{ instance: DatastoreInstance; remove(): Promise<void> }>;
+  start(
+    like: DatastoreInstance,
+    signal: AbortSignal,
+  ): Promise<{ instance: DatastoreInstance; remove(): Promise<void> }>;
 }

@@ -6,7 +6,10 @@ import type { ImageInfo, Runtime } from './port.ts';
 
 const PULL_DEADLINE_MS = 600_000;
 
-type ImageCalls = Pick<Runtime, 'inspectImage' | 'ensureImage' | 'pullImage' | 'tagImage' | 'imageNames' | 'removeImage'>;
+type ImageCalls = Pick<
+  Runtime,
+  'inspectImage' | 'ensureImage' | 'pullImage' | 'tagImage' | 'imageNames' | 'removeImage'
+>;
 
 export const imageCalls = ({ call }: Connection): ImageCalls => {
   const inspect = (ref: string, signal?: AbortSignal): Promise<ImageInfo | undefined> =>
