@@ -123,7 +123,7 @@ describe('a mongo datastore', () => {
 
   test('cannot be restored, and says what to do instead', async () => {
     const signal = AbortSignal.timeout(1000);
-    const refused = { kind: 'INVALID_INPUT', hint: expect.stringContaining('berth db tunnel') };
+    const refused = { kind: 'INVALID_INPUT', hint: expect.stringContaining('berth db download') };
     const nothing = (async function* (): AsyncGenerator<Uint8Array> {})();
     expect(engine.restorable).toBe(false);
     expect(await failureOf(engine.load(instance, nothing, signal))).toMatchObject(refused);
