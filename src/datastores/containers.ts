@@ -3,6 +3,7 @@ import type { DatastoreEngine, DatastoreInstance } from '#engines/datastores/por
 import type { ContainerState, ContainerSummary, Labels, Runtime } from '#engines/runtime/port';
 import { messageOf } from '#kernel/errors';
 import type { Log } from '#kernel/log';
+import { createSemaphore, type Semaphore } from '#kernel/semaphore';
 import { DATASTORE_LABEL, DATASTORE_ROLES, type DatastoreRole } from './labels.ts';
 import { judge, type PlannedUnit, planUnit } from './plan.ts';
 
@@ -113,22 +114,26 @@ export const createDatastoreContainers = (deps: DatastoreContainersDeps): Datast
     return id;
   };
 
-  return {
-    raise: async (instance, engine, options) => {
-      const { signal } = options;
+  const raise = async (instance: DatastoreInstance, engine: RaisedBy, options: RaiseOptions): Promise<void> => {
+    const { signal } = options;
+    signal.throwIfAborted();
+    await networks.ensure(instance.project);
+    const units = await plan(instance, engine, options);
+    const kept = await takeDown(instance, units, options.anew);
+    const ids: string[] = [];
+    for (const unit of units) {
       signal.throwIfAborted();
-      await networks.ensure(instance.project);
-      const units = await plan(instance, engine, options);
-      const kept = await takeDown(instance, units, options.anew);
-      const ids: string[] = [];
-      for (const unit of units) {
-        signal.throwIfAborted();
-        ids.push(await bringUp(instance, engine, { unit, state: kept.get(unit.role) }));
-      }
-      await engine.settle(instance, signal);
-      // A scratch instance must not come back with the server.
-      if (role === 'datastore') for (const id of ids) await runtime.keepRunning(id);
-    },
+      ids.push(await bringUp(instance, engine, { unit, state: kept.get(unit.role) }));
+    }
+    await engine.settle(instance, signal);
+    // A scratch instance must not come back with the server.
+    if (role === 'datastore') for (const id of ids) await runtime.keepRunning(id);
+  };
+
+  const turns = createTurns();
+  return {
+    raise: (instance, engine, options) =>
+      turns.take(instance.id, options.signal, () => raise(instance, engine, options)),
     lower: async ({ id }, { data }) => {
       for (const container of (await ofInstance(id)).toSorted(byDependence)) {
         if (!data) await runtime.stop(container.id, STOP_SECONDS);
@@ -144,6 +149,24 @@ export const createDatastoreContainers = (deps: DatastoreContainersDeps): Datast
         if (is !== 'datastore' || unit === '') await runtime.remove(id);
       }
       for (const { name, role: is } of volumes) if (is === 'datastore-scratch') await runtime.removeVolume(name);
+    },
+  };
+};
+
+/** One at a time for each datastore: the upkeep may be healing what an operation is about to make anew. */
+const createTurns = () => {
+  const byId = new Map<string, Semaphore>();
+  return {
+    take: async <T>(id: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+      const turn = byId.get(id) ?? createSemaphore(1);
+      byId.set(id, turn);
+      const done = await turn.acquire(signal);
+      try {
+        return await work();
+      } finally {
+        done();
+        if (turn.inUse() === 0 && turn.waiting() === 0) byId.delete(id);
+      }
     },
   };
 };

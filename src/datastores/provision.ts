@@ -7,6 +7,7 @@ import { requireRow } from './rows.ts';
 import { ctxOfRun } from './restarts.ts';
 import { useStored } from './stored.ts';
 import { requireSame } from './compare.ts';
+import { createRemake } from './remake.ts';
 
 /** Makes datastores, and makes their containers anew. */
 export interface Provision {
@@ -18,6 +19,7 @@ export interface Provision {
 export const createProvision = (deps: DatastoreDeps): Provision => {
   const { store, containers, engines } = deps;
   const giveUp = createGiveUp(deps);
+  const remake = createRemake(deps);
 
   /** Addresses and certificate, once: from then on they belong to the datastore. */
   const settlePlace = async (row: DatastoreRow, engine: DatastoreEngine): Promise<DatastoreRow> => {
@@ -70,26 +72,6 @@ export const createProvision = (deps: DatastoreDeps): Provision => {
     };
   };
 
-  /** Stops it and starts it again as `row` says; the data stays. When that fails, it runs as before. */
-  const remake = async (
-    run: Run,
-    { before, after }: { before: DatastoreRow; after: DatastoreRow },
-    pull: boolean,
-  ): Promise<void> => {
-    const engine = engines[after.kind];
-    try {
-      await engine.quiesce(deps.instanceOf(before), run.signal);
-      await containers.raise(deps.instanceOf(after), engine, { signal: run.signal, anew: true, pull });
-      // Not every kind remembers that over a restart.
-      if (after.read_only) await engine.setReadOnly(deps.instanceOf(after), true);
-    } catch (error) {
-      if (run.signal.reason === STOPPING) throw error;
-      run.log('berth', 'going back to how it was');
-      await containers.raise(deps.instanceOf(before), engine, { signal: AbortSignal.timeout(REPAIR_MS), anew: false });
-      throw error;
-    }
-  };
-
   return {
     create: async (run) => {
       const found = requireRow(deps, run);
@@ -117,7 +99,7 @@ export const createProvision = (deps: DatastoreDeps): Provision => {
       const after = { ...before, ...(run.input as Partial<DatastoreRow>), updated_at: deps.clock.now() };
       if (before.memory_mb !== after.memory_mb || before.cpus !== after.cpus) {
         run.phase('provisioning', `restarting ${before.name} with ${after.memory_mb} MiB and ${after.cpus} CPU`);
-        await remake(run, { before, after }, false);
+        await remake(run, { before, after }, { pull: false });
       }
       store.update(before.id, {
         memory_mb: after.memory_mb,
@@ -130,14 +112,11 @@ export const createProvision = (deps: DatastoreDeps): Provision => {
     restart: async (run) => {
       const row = requireRow(deps, run);
       run.phase('provisioning', `restarting ${row.name} on the newest image of ${row.kind} ${row.version}`);
-      await remake(run, { before: row, after: row }, true);
+      await remake(run, { before: row, after: row }, { pull: true });
       return { phase: 'ready', error: null, result: {} };
     },
   };
 };
-
-/** For going back to how a datastore was. */
-const REPAIR_MS = 120_000;
 
 /** Takes back what was made of a datastore that cannot be made. */
 const createGiveUp =

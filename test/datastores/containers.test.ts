@@ -197,6 +197,19 @@ describe('raising a datastore', () => {
     expect(after.storage).not.toBe(before.storage);
     expect(after.main).toBe(before.main);
   });
+  test('twice at once, as when one is restarted while it is healed, goes one after the other', async () => {
+    await raise();
+    asked = [];
+    await Promise.all([raise(), raise(instance, { anew: true })]);
+    expect(asked).toEqual(['settle', 'place storage', 'place main fresh', 'settle']);
+    await up();
+    const first = raise();
+    const given = new AbortController();
+    const second = raise(instance, { signal: given.signal });
+    given.abort(new Error('canceled'));
+    expect(await second.catch(String)).toContain('canceled');
+    await first;
+  });
   test('stops where it is aborted', async () => {
     const reason = new Error('berth stops');
     expect(await raise(instance, { signal: AbortSignal.abort(reason) }).catch((error: unknown) => error)).toBe(reason);
