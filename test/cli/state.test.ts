@@ -9,6 +9,7 @@ import { MIGRATIONS, openDatabase } from '#kernel/database';
 import { CliFailure } from '#cli/failure';
 import { backupState, type BackupRequest } from '#cli/state/backup';
 import { restoreState, type RestoreRequest } from '#cli/state/restore';
+import { fsck, importInto, rawText } from '#test/support/git.ts';
 import { Home } from './support/cli.ts';
 
 const NEWEST = MIGRATIONS.at(-1)?.version ?? 0;
@@ -160,6 +161,36 @@ test('a backup of a datastore that is let go of meanwhile is no failure', async 
   });
   expect(manifest.files.some(({ path }) => path.startsWith('backups/'))).toBe(false);
   await restore();
+});
+
+test('git repositories come back with all refs, whatever their names, and without what was half written', async () => {
+  const repo = home.path('data/repos/repo_1.git');
+  mkdirSync(repo, { recursive: true });
+  rawText(repo, ['init', '--quiet', '--bare', '--initial-branch=main']);
+  importInto(repo, (stream) => {
+    stream.commit({ files: { a: '1' } });
+    stream.commit({ branch: 'packed', files: { a: '2' } });
+  });
+  rawText(repo, ['pack-refs', '--all']);
+  const [main = '', packed = ''] = rawText(repo, ['for-each-ref', '--format=%(objectname)']).split('\n');
+  rawText(repo, ['update-ref', 'refs/heads/packed', main]);
+  writeFileSync(Buffer.from(`${repo}/refs/heads/caf\xE9`, 'latin1'), `${packed}\n`);
+  const refs = rawText(repo, ['for-each-ref']);
+  home.write({
+    'data/repos/repo_1.git/refs/heads/main.lock': '',
+    'data/repos/repo_1.git/objects/tmp_objdir-incoming-x/pack/tmp_pack_1': 'half',
+    'data/repos/repo_1.git/mirror.tmp/HEAD': 'ref: refs/heads/main',
+    'data/repos/.gone-repo_2.git/HEAD': 'ref: refs/heads/main',
+  });
+  await backup();
+  await restore();
+  const restored = home.path('new/repos/repo_1.git');
+  expect(rawText(restored, ['for-each-ref'])).toBe(refs);
+  expect(fsck(restored)).toBe('');
+  expect(readdirSync(restored).sort()).toEqual(['HEAD', 'config', 'objects', 'packed-refs', 'refs']);
+  expect(readdirSync(`${restored}/refs`)).toEqual([]);
+  expect(readdirSync(`${restored}/objects`).filter((name) => name.startsWith('tmp'))).toEqual([]);
+  expect(readdirSync(home.path('new/repos'))).toEqual(['repo_1.git']);
 });
 
 test('a file that exists is replaced with force only, and never by half a backup', async () => {

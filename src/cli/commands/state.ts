@@ -17,7 +17,7 @@ export const backupState = defineCommand({
   name: 'backup-state',
   summary: "Back up the server's own state into one file, while it runs",
   details: [
-    'On the machine of the server, as its user. The file holds the database, the secret key, the configuration and the certificates; with --with-images the releases, with --with-backups the backups of datastores too. Logs are left out, and so are the data of datastores and volumes. Whoever has the file has the secrets: it is made with mode 0600, keep it so.',
+    'On the machine of the server, as its user. The file holds the database, the secret key, the configuration, the certificates and the git repositories; with --with-images the releases, with --with-backups the backups of datastores too. Logs are left out, and so are the data of datastores and volumes. Whoever has the file has the secrets: it is made with mode 0600, keep it so.',
   ],
   examples: [
     { line: 'sudo berth backup-state /backup/berth-$(date +%F).tar.gz', says: 'every night, from cron' },

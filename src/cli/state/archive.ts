@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream, createWriteStream, type Stats } from 'node:fs';
-import { lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { createWriteStream, type Stats } from 'node:fs';
+import { lstat, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack as createPack, type Pack } from 'tar-stream';
+import { isGone } from './gone.ts';
+import { isRepo, repoSources, type Source } from './repo-sources.ts';
 
 /** Last entry of a state archive: what must be in it, byte for byte. */
 export interface Manifest {
@@ -31,21 +33,17 @@ const LEFT_OUT = [
   /^uploads$/,
   /^builds$/,
   /^datastores\/templates$/,
+  // A repository that is being made or deleted.
+  /^repos\/\./,
   /^[^/]*\.lock$/,
   /^lock$/,
   /^[^/]*\.sock$/,
 ];
 const IMAGES = 'registry';
 const BACKUPS = 'backups';
+const REPOS = 'repos';
 /** A backup of a datastore that is being written. */
 const UNFINISHED = /^backups\/.*\.part$/;
-
-interface Source {
-  /** Path in the archive. */
-  path: string;
-  file: string;
-  directory: boolean;
-}
 
 export interface ArchiveRequest {
   dataDir: string;
@@ -79,10 +77,8 @@ export const writeArchive = async (request: ArchiveRequest): Promise<Manifest> =
 };
 
 const addEntries = async (tar: Pack, request: ArchiveRequest): Promise<Manifest> => {
-  const sources = await listState(request.dataDir, leftOut(request.facts));
-  sources.unshift({ path: DATABASE, file: request.snapshot, directory: false });
   const files: Manifest['files'] = [];
-  for (const source of sources) {
+  for await (const source of stateSources(request)) {
     const added = await addSource(tar, source);
     if (added === undefined) continue;
     files.push(added);
@@ -103,56 +99,71 @@ const leftOut =
     UNFINISHED.test(path) ||
     LEFT_OUT.some((rule) => rule.test(path));
 
-/** What of the data directory belongs into a backup, parents before what is in them. */
-const listState = async (dataDir: string, isLeftOut: (path: string) => boolean): Promise<Source[]> => {
-  const found: Source[] = [];
-  const walk = async (folder: string): Promise<void> => {
+/** What belongs into a backup, parents before what is in them. Looked for bit by bit: what it yields is read right then. */
+async function* stateSources({ dataDir, snapshot, facts }: ArchiveRequest): AsyncGenerator<Source> {
+  const isLeftOut = leftOut(facts);
+  async function* walk(folder: string): AsyncGenerator<Source> {
     for (const name of (await readdir(join(dataDir, folder))).sort()) {
       const path = folder === '' ? name : `${folder}/${name}`;
       if (isLeftOut(path)) continue;
-      const stats = await statOf(join(dataDir, path), path);
+      const file = join(dataDir, path);
+      const stats = await unlessGone(lstat(file), path);
       if (stats === undefined) continue;
-      if (stats.isDirectory()) {
-        found.push({ path, file: join(dataDir, path), directory: true });
-        await walk(path);
-      } else if (stats.isFile()) found.push({ path, file: join(dataDir, path), directory: false });
+      if (isRepo(path)) yield* repoSources(path, file);
+      else if (stats.isDirectory()) {
+        yield { path, file, directory: true };
+        yield* walk(path);
+      } else if (stats.isFile()) yield { path, file, directory: false };
     }
-  };
-  await walk('');
-  return found;
-};
+  }
+  yield { path: DATABASE, file: snapshot, directory: false };
+  yield* walk('');
+}
 
-/** Undefined for a backup of a datastore whose time was over while the archive was made. */
-const statOf = async (file: string, path: string): Promise<Stats | undefined> => {
+/** Undefined for what may come to its end while the archive is made: backups of datastores, repositories. */
+const unlessGone = async <T>(result: Promise<T>, path: string): Promise<T | undefined> => {
   try {
-    return await lstat(file);
+    return await result;
   } catch (thrown) {
-    const gone = thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT';
-    if (gone && `${path}/`.startsWith(`${BACKUPS}/`)) return undefined;
+    if (isGone(thrown) && [BACKUPS, REPOS].some((folder) => `${path}/`.startsWith(`${folder}/`))) return undefined;
     throw thrown;
   }
 };
 
-const addSource = async (
-  tar: Pack,
-  { path, file, directory }: Source,
-): Promise<Manifest['files'][number] | undefined> => {
-  const stats = await statOf(file, path);
-  if (stats === undefined) return undefined;
-  const common = { mode: stats.mode & 0o777, uid: stats.uid, gid: stats.gid, mtime: stats.mtime };
-  if (directory) {
+const addSource = async (tar: Pack, source: Source): Promise<Manifest['files'][number] | undefined> => {
+  const { path } = source;
+  // Opened first: its size is that of what is read, whatever takes its place meanwhile.
+  const handle = await unlessGone(open(source.file, 'r'), path);
+  if (handle === undefined) return undefined;
+  try {
+    const stats = await handle.stat();
+    if (!source.directory) return await addFile(tar, source, { handle, stats });
     await new Promise<void>((resolve, reject) => {
-      tar.entry({ ...common, name: `${path}/`, type: 'directory' }, (error) => (error ? reject(error) : resolve()));
+      const header = { ...headerOf(stats), name: `${path}/`, type: 'directory' } as const;
+      tar.entry(header, (error) => (error ? reject(error) : resolve()));
     });
     return undefined;
+  } finally {
+    await handle.close();
   }
+};
+
+const headerOf = ({ mode, uid, gid, mtime }: Stats) => ({ mode: mode & 0o777, uid, gid, mtime });
+
+const addFile = async (
+  tar: Pack,
+  { path, content }: Source,
+  { handle, stats }: { handle: FileHandle; stats: Stats },
+): Promise<Manifest['files'][number]> => {
   const hash = createHash('sha256');
+  const common = headerOf(stats);
+  const size = content?.length ?? stats.size;
   const mode = path === DATABASE ? 0o600 : common.mode;
-  const entry = tar.entry({ ...common, name: path, type: 'file', size: stats.size, mode }) as unknown as Writable;
-  if (stats.size === 0) entry.end();
+  const entry = tar.entry({ ...common, name: path, type: 'file', size, mode }) as unknown as Writable;
+  if (size === 0) entry.end();
   else {
     await pipeline(
-      createReadStream(file, { end: stats.size - 1 }),
+      content === undefined ? handle.createReadStream({ autoClose: false, end: size - 1 }) : Readable.from([content]),
       async function* hashed(chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           hash.update(chunk);
@@ -162,7 +173,7 @@ const addSource = async (
       entry,
     );
   }
-  return { path, size: stats.size, sha256: hash.digest('hex') };
+  return { path, size, sha256: hash.digest('hex') };
 };
 
 const sync = async (file: string): Promise<void> => {
