@@ -25,7 +25,7 @@ export type DeployCommit = (ctx: Ctx, source: CommitSource) => Promise<Accepted>
 
 export interface DeployCommitDeps extends AcceptDeployDeps {
   newId: NewId;
-  queue: Pick<Operations, 'enqueue' | 'cancel' | 'note'>;
+  queue: Pick<Operations, 'enqueue' | 'supersede'>;
 }
 
 export const createDeployCommit = (deps: DeployCommitDeps): DeployCommit => {
@@ -51,12 +51,11 @@ export const createDeployCommit = (deps: DeployCommitDeps): DeployCommit => {
   };
 
   /** Nothing is lost by it: the newer commit holds what the older one had. */
-  const supersede = (ctx: Ctx, source: CommitSource, by: string): void => {
+  const supersede = (source: CommitSource, by: string): void => {
     for (const row of deps.operations.openOf(source.project)) {
       if (row.kind !== 'deploy' || row.service !== source.service || row.status !== 'queued' || row.id === by) continue;
       if ((JSON.parse(row.input) as DeployInput).repo?.id !== source.repo.id) continue;
-      deps.queue.note(row.id, `superseded by ${by}: a newer push to ${source.repo.branch}`);
-      deps.queue.cancel(ctx, row.id);
+      deps.queue.supersede(row.id, by, `a newer push to ${source.repo.branch}`);
     }
   };
 
@@ -71,7 +70,7 @@ export const createDeployCommit = (deps: DeployCommitDeps): DeployCommit => {
       const service = await admit(target);
       const { commit, repo } = source;
       const reply = enqueue(ctx, service, { archive, sha256, noCache: false, commit, repo });
-      supersede(ctx, source, reply.operation_id);
+      supersede(source, reply.operation_id);
       return reply;
     } catch (error) {
       await rm(archive, { force: true });

@@ -66,6 +66,13 @@ const failureEvent = (row: OperationRow, outcome: Outcome): EventKind => {
   return row.cancel_requested === 1 ? 'deploy.canceled' : 'deploy.failed';
 };
 
+/** The commit that a deploy is of, with its repository. */
+const pushedBy = (row: OperationRow): { commit?: string; repo?: string } => {
+  if (row.kind !== 'deploy') return {};
+  const { commit, repo } = JSON.parse(row.input) as DeployInput;
+  return { ...(commit === null ? {} : { commit }), ...(repo === undefined ? {} : { repo: repo.name }) };
+};
+
 /** Operations of a project that are kept with their logs. */
 const KEPT_OPERATIONS = 500;
 
@@ -82,6 +89,7 @@ export const createAftermath =
         operation_id: row.id,
         ...(row.service === null ? {} : { service: row.service }),
         ...(row.datastore === null ? {} : { datastore: row.datastore }),
+        ...pushedBy(row),
         ...outcome.result,
         ...(outcome.error === null ? {} : { code: outcome.error.kind, message: outcome.error.message }),
       },

@@ -13,6 +13,7 @@ export const succeeded = (config: Config, service: ServiceRow, release: ReleaseR
     digest: release.digest,
     size_bytes: release.size_bytes,
     replicas: service.replicas,
+    ...(release.commit_id === null ? {} : { commit: release.commit_id }),
     service_url: serviceUrl(config, service.project, service.name),
   },
 });

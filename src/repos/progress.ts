@@ -47,9 +47,14 @@ const nextEvent = (
 
 function* linesOf(event: OperationEvent, url: string | null): Generator<string> {
   if (event.kind === 'log') yield `  ${event.data.line}`;
-  else if (event.kind === 'phase') yield `${event.data.phase}: ${event.data.message}`;
+  else if (event.kind === 'phase') yield* phaseLine(event.data);
   else if (event.data.error === null) yield `live at ${url ?? 'its address'}`;
   else yield* failureLines(event.data.error);
+}
+
+/** Of a failure, the error says more. */
+function* phaseLine({ phase, message }: Extract<OperationEvent, { kind: 'phase' }>['data']): Generator<string> {
+  if (phase !== 'failed') yield `${phase}: ${message}`;
 }
 
 /** An error with its next step, and the end of the log that explains it. */

@@ -4,7 +4,7 @@ import { holdsBack } from './lanes.ts';
 import type { OperationRow } from './store.ts';
 
 export interface Runner {
-  wake(id: string, reason: 'queued' | 'canceled'): void;
+  wake(id: string, reason: 'queued' | BerthError): void;
   /** Takes up what an earlier process left open. Call once, after the engines are there. */
   resume(): void;
   /** Aborts what runs, and waits for it. */
@@ -43,16 +43,16 @@ export const createRunner = (deps: RunnerDeps): Runner => {
     }
   };
 
-  const cancel = (id: string): void => {
+  const cancel = (id: string, why: BerthError): void => {
     const running = active.get(id);
     const row = store.get(id);
-    if (running !== undefined) running.abort.abort(canceled());
-    else if (row?.status === 'queued') execution.end(row, canceled());
+    if (running !== undefined) running.abort.abort(why);
+    else if (row?.status === 'queued') execution.end(row, why);
   };
 
   return {
     wake: (id, reason) => {
-      if (reason === 'canceled') cancel(id);
+      if (reason !== 'queued') cancel(id, reason);
       else if (!started) journal.log(id, 'berth', WAITING);
       schedule();
     },
@@ -72,5 +72,5 @@ export const createRunner = (deps: RunnerDeps): Runner => {
 
 const WAITING = 'waiting until the server has its engine, proxy and registry: GET /v1/health says what is missing';
 
-const canceled = (): BerthError =>
+export const canceled = (): BerthError =>
   new BerthError('CONFLICT', 'the operation was canceled', { hint: 'start it again when you want it after all' });

@@ -2,13 +2,14 @@ import { isoTime, type Clock } from '#kernel/clock';
 import type { Config } from '#kernel/config';
 import { serviceUrl } from '#kernel/config';
 import type { Ctx } from '#kernel/ctx';
-import { conflict, notFound } from '#kernel/errors';
+import { BerthError, conflict, notFound } from '#kernel/errors';
 import type { NewId } from '#kernel/ids';
 import { dryRun, type DryRun, type Page } from '#kernel/schema';
 import { inScope } from '#kernel/scope';
 import type { Journal } from './journal.ts';
 import type { Accepted, Operation, OperationEvent, OperationKind } from './model.ts';
 import { holdsBack, isOn, isWide, type OperationTarget } from './lanes.ts';
+import { canceled } from './runner.ts';
 import { operationView, type OperationFilter, type OperationRow, type OperationStore } from './store.ts';
 
 export interface EnqueueRequest {
@@ -31,8 +32,8 @@ export interface Operations {
   list(filter: OperationFilter, page: Page): Operation[];
   /** CONFLICT when it has finished. */
   cancel(ctx: Ctx, id: string): Operation | DryRun;
-  /** Adds a line of berth's own to the log of an operation. */
-  note(id: string, line: string): void;
+  /** Ends an operation that waits, because the one of id `by` does what it was for. */
+  supersede(id: string, by: string, why: string): void;
   /** Queued and running changes of what is about to be deleted: the whole project, or one of its parts. Not deletions. */
   openChanges(project: string, target?: OperationTarget): string[];
   eventsAfter(id: string, seq: number): OperationEvent[];
@@ -48,8 +49,8 @@ export interface OperationsDeps {
   clock: Clock;
   newId: NewId;
   config: Config;
-  /** Tells the runner that there is work, or that a cancel was asked for. */
-  wake: (id: string, reason: 'queued' | 'canceled') => void;
+  /** Tells the runner that there is work, or that an operation is to end, and with which error. */
+  wake: (id: string, reason: 'queued' | BerthError) => void;
 }
 
 export const createOperations = (deps: OperationsDeps): Operations => {
@@ -92,10 +93,13 @@ export const createOperations = (deps: OperationsDeps): Operations => {
       if (ctx.dryRun) return dryRun(`cancel operation ${id}`, [{ action: 'cancel', resource: 'operation', name: id }]);
       store.requestCancel(id);
       journal.log(id, 'berth', `cancel requested by ${ctx.actor.principal}`);
-      deps.wake(id, 'canceled');
+      deps.wake(id, canceled());
       return get(id) ?? operation;
     },
-    note: (id, line) => journal.log(id, 'berth', line),
+    supersede: (id, by, why) => {
+      store.requestCancel(id);
+      deps.wake(id, superseded(by, why));
+    },
     openChanges: (project, target) =>
       store
         .openOf(project)
@@ -106,6 +110,9 @@ export const createOperations = (deps: OperationsDeps): Operations => {
     busy: (project, service) => store.openOf(project).some((row) => isWide(row) || isOn(row, { service })),
   };
 };
+
+const superseded = (by: string, why: string): BerthError =>
+  new BerthError('CONFLICT', `superseded by ${by}: ${why}`, { hint: `nothing is lost: follow ${by} instead` });
 
 /** The first event of every stream, so that whoever follows a waiting operation sees that it waits. */
 const queuedEvent = (row: OperationRow, ahead: number): OperationEvent => {

@@ -165,6 +165,19 @@ describe('cancel', () => {
   });
 });
 
+test('an operation that waits and is superseded never runs, and says by which', async () => {
+  const running = enqueue('shop', 'web');
+  const waiting = enqueue('shop', 'web');
+  await until(() => held.has(running.operation_id));
+  operations.supersede(waiting.operation_id, 'op_newer', 'a newer push to main');
+  expect(operations.get(waiting.operation_id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'CONFLICT', message: 'superseded by op_newer: a newer push to main' },
+  });
+  await finish(running);
+  expect(order).not.toContain(waiting.operation_id);
+});
+
 describe('a stop of the server', () => {
   test('leaves what runs open, and the next start takes it up again with its checkpoint', async () => {
     const database = db();
