@@ -16,8 +16,8 @@ export const tempDir = (): string => {
   return dir;
 };
 
-const ENVIRONMENT = {
-  PATH: process.env['PATH'] ?? '',
+/** Beside the path: a person without any configuration. */
+export const CLIENT_ENVIRONMENT = {
   HOME: '/nonexistent',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
@@ -38,7 +38,7 @@ export const tryGit = async (
   more: { env?: Record<string, string>; input?: string | Uint8Array } = {},
 ): Promise<Ran> => {
   const child = Bun.spawn(['git', '-C', dir, ...args], {
-    env: { ...ENVIRONMENT, ...more.env },
+    env: { PATH: process.env['PATH'] ?? '', ...CLIENT_ENVIRONMENT, ...more.env },
     stdin: more.input === undefined ? 'ignore' : Buffer.from(more.input),
     stdout: 'pipe',
     stderr: 'pipe',
