@@ -4,7 +4,7 @@ import type { Clock } from '#kernel/clock';
 import { BerthError } from '#kernel/errors';
 import type { Log } from '#kernel/log';
 import type { Bytes, DatastoreInstance, JobEnd, JobRequest, Jobs } from './port.ts';
-import { createSweep } from './sweep.ts';
+import { createSweep } from '#kernel/sweep';
 import { createTail } from './tail.ts';
 
 export interface JobsOptions {

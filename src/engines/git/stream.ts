@@ -1,5 +1,6 @@
 import type { Clock } from '#kernel/clock';
 import { BerthError } from '#kernel/errors';
+import { createSweep } from '#kernel/sweep';
 import { GitFailure, type GitCommand, type GitProcess, type RunGit } from './run.ts';
 
 /** Milliseconds that a read may take. */
@@ -52,8 +53,10 @@ const feed = async (running: GitProcess, input: string | undefined): Promise<voi
 
 /** Whether `take` had enough. */
 const drain = async (running: GitProcess, take: (chunk: Buffer) => boolean): Promise<boolean> => {
+  const sweep = createSweep();
   try {
     for await (const chunk of running.stdout) {
+      sweep(chunk.byteLength);
       if (take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))) continue;
       running.kill();
       return true;

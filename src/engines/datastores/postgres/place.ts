@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Runtime } from '#engines/runtime/port';
 import { BerthError } from '#kernel/errors';
 import type { PutFile } from '../port.ts';
-import { createSweep } from '../sweep.ts';
+import { createSweep } from '#kernel/sweep';
 import { archiveOf } from './archive.ts';
 import { CONFIG, homeOf, OWN, type Server, serverFiles } from './server.ts';
 import type { Templates } from './template.ts';
