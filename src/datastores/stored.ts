@@ -1,6 +1,6 @@
 import type { BackupName, OpenRequest } from '#engines/backups/port';
 import type { Bytes } from '#engines/datastores/port';
-import { BerthError, messageOf } from '#kernel/errors';
+import { BerthError } from '#kernel/errors';
 import type { BackupRow } from '#modules/datastores';
 import type { Run } from '#modules/operations';
 import type { DatastoreDeps } from './deps.ts';
@@ -33,25 +33,42 @@ export const useStored = async <T>(
     // Whatever failed may have choked on the damage before its checksum told.
     const damage = await damageOnDisk(deps, row, run.signal);
     if (damage === undefined) throw thrown;
-    run.log('berth', `${damage}: taking the copy in the bucket`);
-    return work(await deps.storage.open(storedName(row), { ...requestOf(row, run.signal), from: 's3' }));
+    run.log('berth', `${damage.message}: taking the copy in the bucket`);
+    return work(await openCopy(deps, row, { damage, signal: run.signal }));
   }
 };
 
 /** As `openStored`, for a reader who cannot begin again: what is on the disk is read twice when there is another copy. */
-export const openWhole = async (deps: Storage, row: BackupRow, signal: AbortSignal): Promise<Bytes> =>
-  (await damageOnDisk(deps, row, signal)) === undefined
-    ? openStored(deps, row, signal)
-    : deps.storage.open(storedName(row), { ...requestOf(row, signal), from: 's3' });
+export const openWhole = async (deps: Storage, row: BackupRow, signal: AbortSignal): Promise<Bytes> => {
+  const damage = await damageOnDisk(deps, row, signal);
+  return damage === undefined ? openStored(deps, row, signal) : openCopy(deps, row, { damage, signal });
+};
+
+/** The one in the bucket; when it is gone too, the damage is what is wrong. */
+const openCopy = async (
+  { storage }: Storage,
+  row: BackupRow,
+  { damage, signal }: { damage: BerthError; signal: AbortSignal },
+): Promise<Bytes> => {
+  try {
+    return await storage.open(storedName(row), { ...requestOf(row, signal), from: 's3' });
+  } catch (thrown) {
+    throw thrown instanceof BerthError && thrown.kind === 'NOT_FOUND' ? damage : thrown;
+  }
+};
 
 /** What is wrong with the copy on disk, if anything is and there is another one. */
-const damageOnDisk = async ({ storage }: Storage, row: BackupRow, signal: AbortSignal): Promise<string | undefined> => {
+const damageOnDisk = async (
+  { storage }: Storage,
+  row: BackupRow,
+  signal: AbortSignal,
+): Promise<BerthError | undefined> => {
   if (!row.places.includes('s3') || !storage.places.includes('s3')) return undefined;
   try {
     await storage.check(storedName(row), { ...requestOf(row, signal), from: 'disk' });
     return undefined;
   } catch (thrown) {
-    return thrown instanceof BerthError && thrown.kind === 'CONFLICT' ? messageOf(thrown) : undefined;
+    return thrown instanceof BerthError && thrown.kind === 'CONFLICT' ? thrown : undefined;
   }
 };
 
