@@ -66,6 +66,7 @@ export const createProvision = (deps: DatastoreDeps): Provision => {
       result: {
         datastore: row.name,
         datastore_kind: row.kind,
+        ...(run.input.from === undefined ? {} : { from: run.input.from }),
         restarted_services: restarts.map((operation) => operation.service),
         operations: restarts.map((operation) => operation.operation_id),
       },

@@ -65,6 +65,13 @@ export const createBackups = (deps: BackupsDeps): Backups => {
     return { ...operation, key };
   };
 
+  const emit = (
+    ctx: Ctx,
+    { project, name }: DatastorePath,
+    kind: 'backup.deleted' | 'backup.downloaded',
+    key: string,
+  ): void => deps.events.emit({ project, kind, actor: ctx.actor.principal, data: { datastore: name, key } });
+
   return {
     ...createRestores(deps, lookup),
     begin,
@@ -99,15 +106,16 @@ export const createBackups = (deps: BackupsDeps): Backups => {
       await deps.removeFiles(row);
       db.transaction(() => {
         store.remove(key);
-        const data = { datastore: path.name, key };
-        deps.events.emit({ project: path.project, kind: 'backup.deleted', actor: ctx.actor.principal, data });
+        emit(ctx, path, 'backup.deleted', key);
       }).immediate();
       return { deleted: true };
     },
     download: async (ctx, path, key, signal) => {
       read(ctx, path);
       const row = requireVerified(path, key);
-      return { row, bytes: await deps.open(row, signal) };
+      const bytes = await deps.open(row, signal);
+      emit(ctx, path, 'backup.downloaded', key);
+      return { row, bytes };
     },
   };
 };

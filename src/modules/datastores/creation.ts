@@ -10,9 +10,13 @@ import type { DatastoresDeps, Lookup } from './lookup.ts';
 import type { CreateDatastore, CreatedDatastore, Datastore } from './model.ts';
 import { newPassword, newUser } from './passwords.ts';
 import { creationPlan } from './plans.ts';
-import type { DatastoreRow } from './store.ts';
+import type { DatastorePatch, DatastoreRow } from './store.ts';
 
-type Wanted = CreateDatastore & { from?: BackupRow };
+type Wanted = CreateDatastore & {
+  from?: BackupRow;
+  /** Any backup of the same datastore would have done. */
+  fromAny?: boolean;
+};
 
 export interface Creation {
   /** With `from`, filled from that backup before it is ready. */
@@ -49,31 +53,50 @@ export const createCreation = (deps: DatastoresDeps, { view, openOf, enqueue }: 
     return row;
   };
 
-  const existing = (ctx: Ctx, row: DatastoreRow, { kind, from }: Wanted): CreatedDatastore | DryRun => {
+  /** Whether what is there was made from the backup that is asked for: then the request was sent twice. */
+  const isMadeFrom = (row: DatastoreRow, from: BackupRow, any: boolean): boolean =>
+    deps.operations
+      .list(
+        { projects: ['*'], project: row.project, datastore: row.name, kind: 'datastore.create' },
+        { limit: 100, after: undefined },
+      )
+      .map(({ result }) => result?.from)
+      .some((key) =>
+        any
+          ? typeof key === 'string' && deps.backups.get(row.project, key)?.datastore === from.datastore
+          : key === from.key,
+      );
+
+  const existing = (ctx: Ctx, row: DatastoreRow, body: Wanted): CreatedDatastore | DryRun => {
+    const { kind, from } = body;
     if (row.kind !== kind) {
       throw conflict(`datastore "${row.name}" exists, and is of kind ${row.kind}`, 'choose another name');
     }
     if (row.status === 'deleting' || openOf(row, ['datastore.delete']) !== undefined) throw beingDeleted(row.name);
+    if (from !== undefined && row.status === 'ready' && !isMadeFrom(row, from, body.fromAny === true)) {
+      throw conflict(
+        `datastore "${row.name}" exists already, and was not made from backup ${from.key}`,
+        'choose another name for the fork, or restore the backup into the datastore that it is of',
+      );
+    }
     if (ctx.dryRun) return dryRun(`datastore ${row.name} exists already: nothing to do`, []);
     const open = openOf(row, ['datastore.create']);
     // Its operation may have ended before it could say so: canceled while it waited, or interrupted too often.
     const isStuck = row.status === 'provisioning' && open === undefined;
-    if (row.status === 'failed' || isStuck) return retry(ctx, row, from);
+    if (row.status === 'failed' || isStuck) return retry(ctx, row, body);
     return reply(view(row), { created: false, restarts: [], operation: open });
   };
-  /** One that could not be made is made again, under the same name and credentials. */
-  const retry = (ctx: Ctx, row: DatastoreRow, from: BackupRow | undefined): CreatedDatastore =>
+  /** One that could not be made is made again under the same name and credentials, with the settings that are given now. */
+  const retry = (ctx: Ctx, row: DatastoreRow, body: Wanted): CreatedDatastore =>
     db
       .transaction(() => {
-        store.update(row.id, { status: 'provisioning', updated_at: deps.clock.now() });
-        const operation = enqueue(
-          ctx,
-          row,
-          'datastore.create',
-          from === undefined ? {} : { from: from.key, again: true },
-        );
+        const { from, version, memory_mb, cpus, storage_limit_mb } = body;
+        const settings = given({ version, memory_mb, cpus, storage_limit_mb });
+        store.update(row.id, { ...settings, status: 'provisioning', updated_at: deps.clock.now() });
+        const input = from === undefined ? {} : { from: from.key, again: true };
+        const operation = enqueue(ctx, row, 'datastore.create', input);
         const restarts = deps.affectedServices(row.project);
-        return reply(view({ ...row, status: 'provisioning' }), { created: false, restarts, operation });
+        return reply(view(store.byId(row.id) ?? row), { created: false, restarts, operation });
       })
       .immediate();
 
@@ -106,6 +129,12 @@ export const createCreation = (deps: DatastoresDeps, { view, openOf, enqueue }: 
     },
   };
 };
+
+/** Without what was left out. */
+const given = (settings: Settings): DatastorePatch =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+
+type Settings = { [key in 'version' | 'memory_mb' | 'cpus' | 'storage_limit_mb']: CreateDatastore[key] | undefined };
 
 const newSecrets = (): DatastoreRow['secrets'] => ({
   adminPassword: newPassword(),

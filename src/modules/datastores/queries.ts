@@ -58,7 +58,8 @@ export const createQueries = (deps: QueriesDeps): Queries => {
       actor: ctx.actor.principal,
       data: {
         datastore: row.name,
-        query: deps.masker(row.project).mask(input.query.slice(0, AUDITED_LENGTH)),
+        // Masked before it is cut: half a secret would not be recognised.
+        query: deps.masker(row.project).mask(input.query).slice(0, AUDITED_LENGTH),
         ...(input.query.length > AUDITED_LENGTH ? { query_length: input.query.length } : {}),
         ...outcome,
       },

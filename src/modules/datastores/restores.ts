@@ -75,6 +75,7 @@ export const createRestores = (deps: BackupsDeps, lookup: BackupLookup): Restore
         ...(body.cpus === undefined ? {} : { cpus: body.cpus }),
         ...(body.storage_limit_mb === undefined ? {} : { storage_limit_mb: body.storage_limit_mb }),
         from: backup,
+        fromAny: body.key === undefined,
       });
     },
   };

@@ -6,7 +6,7 @@ import type { Event, EventKind } from './model.ts';
 import { createEventStore, type EventRow } from './store.ts';
 
 /** Events that a project keeps. */
-export const KEPT_EVENTS = 5000;
+export const KEPT_EVENTS = { queries: 10_000, others: 5000 };
 /** Retention runs once per so many events. */
 const PRUNE_EVERY = 100;
 
@@ -86,7 +86,7 @@ export const createEvents = ({ db, clock, newId }: EventsDeps): Events => {
         if (set.size === 0 && listeners.get(project) === set) listeners.delete(project);
       };
     },
-    forget: (project) => store.prune(project, 0),
+    forget: (project) => store.prune(project, { queries: 0, others: 0 }),
   };
 };
 

@@ -21,11 +21,14 @@ export interface EventStore {
   /** Sequence number of the last event before `ts` (milliseconds); 0 when there is none. */
   lastBefore(project: string, ts: number): number;
   lastSeq(project: string): number;
-  /** Drops all but the newest `keep` of a project. */
-  prune(project: string, keep: number): void;
+  /** Drops all but the newest of a project, counted apart: many queries push nothing else out. */
+  prune(project: string, keep: { queries: number; others: number }): void;
   /** The projects that have events after `seq`, with the newest number of all. */
   touchedAfter(seq: number): { projects: string[]; last: number };
 }
+
+/** The one kind that anybody who may read can make any number of. */
+const QUERY: EventKind = 'query.executed';
 
 export const createEventStore = (db: Database): EventStore => ({
   insert: (row) => {
@@ -53,11 +56,16 @@ export const createEventStore = (db: Database): EventStore => ({
   lastSeq: (project) =>
     db.query<{ seq: number | null }, [string]>('SELECT max(seq) AS seq FROM events WHERE project = ?1').get(project)
       ?.seq ?? 0,
-  prune: (project, keep) => {
-    db.query(
-      `DELETE FROM events WHERE project = ?1
-       AND seq <= (SELECT seq FROM events WHERE project = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
-    ).run(project, keep);
+  prune: (project, { queries, others }) => {
+    for (const [is, keep] of [
+      ['=', queries],
+      ['<>', others],
+    ] as const) {
+      db.query(
+        `DELETE FROM events WHERE project = ?1 AND kind ${is} ?3 AND seq <=
+         (SELECT seq FROM events WHERE project = ?1 AND kind ${is} ?3 ORDER BY seq DESC LIMIT 1 OFFSET ?2)`,
+      ).run(project, keep, QUERY);
+    }
   },
   touchedAfter: (seq) => {
     const rows = db

@@ -119,6 +119,38 @@ describe('forkDatastore', () => {
   });
 });
 
+describe('forkDatastore onto a name that is taken', () => {
+  const fork = (rig: Rig, body: Record<string, unknown>) => call(rig, `POST ${BASE}/postgres/fork`, { body });
+  /** Does what the operation of a fork would do. */
+  const finishFork = (rig: Rig, name: string, id: string, from: string): void => {
+    makeReady(rig, name);
+    rig.operationStore.finish(id, { status: 'succeeded', phase: 'ready', error: null, result: { from }, at: 1 });
+  };
+
+  test('by a fork of that backup is a request sent twice', async () => {
+    const rig = await setUp();
+    const first = await backUp(rig);
+    verifyBackup(rig, first);
+    const { body } = await fork(rig, { name: 'copy' });
+    expect((await fork(rig, { name: 'copy' })).body).toMatchObject({ created: false, operation_id: body.operation_id });
+    finishFork(rig, 'copy', body.operation_id, first);
+    expect(await fork(rig, { name: 'copy', key: first })).toMatchObject({ status: 200, body: { created: false } });
+    // Another one was verified meanwhile, and none is named.
+    const second = await backUp(rig);
+    verifyBackup(rig, second);
+    expect(await fork(rig, { name: 'copy' })).toMatchObject({ status: 200, body: { created: false } });
+    expect((await fork(rig, { name: 'copy', key: second })).body).toMatchObject({ code: 'CONFLICT' });
+  });
+
+  test.each(['postgres', 'other'])('by a datastore that is none, such as "%s", is a CONFLICT', async (name) => {
+    const rig = await setUp();
+    verifyBackup(rig, await backUp(rig));
+    await call(rig, `POST ${BASE}`, { body: { kind: 'postgres', name: 'other' } });
+    makeReady(rig, 'other');
+    expect((await fork(rig, { name })).body).toMatchObject({ code: 'CONFLICT', hint: expect.stringContaining('fork') });
+  });
+});
+
 describe('a stored backup', () => {
   test('can be downloaded by those who may manage datastores', async () => {
     const rig = await setUp();
@@ -133,6 +165,9 @@ describe('a stored backup', () => {
     );
     expect(await response.text()).toBe('dump');
     expect(response.headers.get('content-disposition')).toBe(`attachment; filename="shop-postgres-${key}.dump"`);
+    expect(rig.events.recent('shop', 1)).toMatchObject([
+      { kind: 'backup.downloaded', actor: 'manager', data: { datastore: 'postgres', key } },
+    ]);
     const reader = addToken(rig, 'reader', ['read', 'query_datastores'], ['shop']);
     const refused = await call(rig, `GET ${BASE}/postgres/backups/${key}/download`, { token: reader });
     expect(refused.body.code).toBe('CAPABILITY_MISSING');

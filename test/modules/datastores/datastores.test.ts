@@ -119,6 +119,23 @@ describe('createDatastore', () => {
     expect(again.body.operation_id).not.toBe(first.body.operation_id);
   });
 
+  test('makes one again with the settings that are given this time', async () => {
+    const rig = setUp();
+    const first = await create(rig, { kind: 'postgres', memory_mb: 128, storage_limit_mb: 1024 });
+    finish(rig, first.body.operation_id);
+    rig.datastoreStore.update(rig.datastores.requireRow({ project: 'shop', name: 'postgres' }).id, {
+      status: 'failed',
+    });
+    const again = await create(rig, { kind: 'postgres', version: '16', memory_mb: 2048 });
+    expect(again.body).toMatchObject({
+      created: false,
+      version: '16',
+      memory_mb: 2048,
+      storage_limit_mb: 1024,
+      cpus: 1,
+    });
+  });
+
   test('makes one again whose operation ended without saying so, because it was canceled while it waited', async () => {
     const rig = setUp();
     const first = await create(rig, { kind: 'redis' });

@@ -83,6 +83,9 @@ describe('queryDatastore', () => {
     const { PGPASSWORD: password = '' } = rig.env.resolve('shop');
     await call(rig, QUERY, { body: { query: `select '${password}'` } });
     expect(JSON.stringify(audit(rig))).not.toContain(password);
+    // Across the cut.
+    await call(rig, QUERY, { body: { query: `${' '.repeat(3990)}select '${password}'` } });
+    expect(String(audit(rig)?.data.query).trim()).toBe("select '[s");
     await call(rig, QUERY, { body: { query: `select '${'x'.repeat(100_000)}'` } });
     expect(JSON.stringify(audit(rig)).length).toBeLessThan(6000);
   });
