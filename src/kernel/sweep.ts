@@ -4,19 +4,29 @@ const SWEEP_BYTES = 4 * 1024 * 1024;
 const FULL_SWEEP_BYTES = 64 * 1024 * 1024;
 
 /**
- * To be told of bytes that pass through. The collector does not see how much memory chunks of bytes hold: at full speed it
+ * Is told of bytes that pass through. The collector does not see how much memory chunks of bytes hold: at full speed it
  * would leave hundreds of MB of them lying about.
  */
-export const createSweep = (): ((bytes: number) => void) => {
-  let passed = 0;
-  let swept = 0;
-  return (bytes) => {
-    passed += bytes;
-    if (passed < SWEEP_BYTES) return;
-    swept += passed;
-    passed = 0;
-    const full = swept >= FULL_SWEEP_BYTES;
-    if (full) swept = 0;
-    Bun.gc(full);
+export interface Sweep {
+  pass(bytes: number): void;
+  /** Nothing more comes. */
+  end(): void;
+}
+
+export const createSweep = (): Sweep => {
+  let light = 0;
+  let full = 0;
+  return {
+    pass: (bytes) => {
+      light += bytes;
+      full += bytes;
+      if (light < SWEEP_BYTES) return;
+      light = 0;
+      Bun.gc(full >= FULL_SWEEP_BYTES);
+      if (full >= FULL_SWEEP_BYTES) full = 0;
+    },
+    end: () => {
+      if (full >= SWEEP_BYTES) Bun.gc(true);
+    },
   };
 };

@@ -47,10 +47,14 @@ export const createMirrors = (deps: MirrorsDeps): Polls => {
     const maxBytes = Math.max(1, deps.config.maxRepoBytes - row.size_bytes);
     const updates = await git.mirror(row.id, { ...source, maxBytes, signal });
     await followHead(row, defaultBranch);
-    store.update(row.id, { mirrored_at: clock.now(), mirror_error: null });
-    if (updates.length === 0) return;
+    const done = { mirrored_at: clock.now(), mirror_error: null };
+    if (updates.length === 0) {
+      store.update(row.id, done);
+      return;
+    }
     const { begun } = await deps.pushes.react(systemCtx(deps.newId('req')), row, { updates, options: [] });
     const operations = begun.flatMap(({ operation }) => (operation === null ? [] : [operation.operation_id]));
+    store.update(row.id, done);
     emit(row, 'repo.mirrored', { refs: updates.length, operations });
   };
 

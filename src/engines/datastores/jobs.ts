@@ -4,7 +4,7 @@ import type { Clock } from '#kernel/clock';
 import { BerthError } from '#kernel/errors';
 import type { Log } from '#kernel/log';
 import type { Bytes, DatastoreInstance, JobEnd, JobRequest, Jobs } from './port.ts';
-import { createSweep } from '#kernel/sweep';
+import { createSweep, type Sweep } from '#kernel/sweep';
 import { createTail } from './tail.ts';
 
 export interface JobsOptions {
@@ -108,13 +108,14 @@ const finish = async (
   const sweep = createSweep();
   const readAll = async (): Promise<void> => {
     for await (const { stream, data } of ends.output) {
-      sweep(data.byteLength);
+      sweep.pass(data.byteLength);
       if (stream === 'stderr') tail.add(data);
       else await request.stdout?.(data);
     }
   };
   // A command that ends before it has read all is not waited for by whoever feeds it.
   await Promise.race([readAll(), onlyFailure(feed(ends.stdin, swept(request.stdin ?? nothing(), sweep)))]);
+  sweep.end();
   const exitCode = await exitOf({ runtime, clock }, id, request.signal);
   const state = await runtime.inspect(id);
   return { exitCode, oomKilled: state?.oomKilled ?? false, stderr: tail.text() };
@@ -144,9 +145,9 @@ async function* nothing(): Bytes {
   // A command that reads its stdin is told at once that there is none.
 }
 
-async function* swept(source: Bytes, sweep: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+async function* swept(source: Bytes, sweep: Sweep): AsyncGenerator<Uint8Array> {
   for await (const chunk of source) {
-    sweep(chunk.byteLength);
+    sweep.pass(chunk.byteLength);
     yield chunk;
   }
 }

@@ -56,7 +56,7 @@ const drain = async (running: GitProcess, take: (chunk: Buffer) => boolean): Pro
   const sweep = createSweep();
   try {
     for await (const chunk of running.stdout) {
-      sweep(chunk.byteLength);
+      sweep.pass(chunk.byteLength);
       if (take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))) continue;
       running.kill();
       return true;

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Runtime } from '#engines/runtime/port';
 import { BerthError } from '#kernel/errors';
 import type { PutFile } from '../port.ts';
-import { createSweep } from '#kernel/sweep';
+import { createSweep, type Sweep } from '#kernel/sweep';
 import { archiveOf } from './archive.ts';
 import { CONFIG, homeOf, OWN, type Server, serverFiles } from './server.ts';
 import type { Templates } from './template.ts';
@@ -25,14 +25,15 @@ export const placeServer = async (
     return false;
   }
   const files = await archiveOf(home, [...serverFiles(server), prepared]);
-  await runtime.putArchive(containerId, home, joined(await templates.of(server), files));
+  const sweep = createSweep();
+  await runtime.putArchive(containerId, home, joined(await templates.of(server), files, sweep));
+  sweep.end();
   return true;
 };
 
-async function* joined(template: string, files: Uint8Array): AsyncGenerator<Uint8Array> {
-  const sweep = createSweep();
+async function* joined(template: string, files: Uint8Array, sweep: Sweep): AsyncGenerator<Uint8Array> {
   for await (const chunk of createReadStream(template, { highWaterMark: CHUNK_BYTES })) {
-    sweep(CHUNK_BYTES);
+    sweep.pass(CHUNK_BYTES);
     yield chunk as Uint8Array;
   }
   yield files;
