@@ -12,6 +12,7 @@ import type {
   FileView,
   Repo,
   TreeView,
+  UpdatedRepo,
   UpdateRepo,
 } from '#modules/repos';
 import type { Service, ServiceDetail, Settings } from '#modules/services';
@@ -132,7 +133,7 @@ export const createApi = (options: HttpOptions) => {
     createRepo: (of: string, body: CreateRepo) => http.json<CreatedRepo>('POST', project(of, 'repos'), { json: body }),
     getRepo: (of: string, name: string) => http.json<Repo>('GET', project(of, 'repos', name)),
     updateRepo: (of: string, name: string, body: UpdateRepo) =>
-      http.json<Repo>('PATCH', project(of, 'repos', name), { json: body }),
+      http.json<UpdatedRepo>('PATCH', project(of, 'repos', name), { json: body }),
     deleteRepo: (of: string, name: string) => http.json<Record<string, unknown>>('DELETE', project(of, 'repos', name)),
     syncRepo: (of: string, name: string) => http.json<{ started: true }>('POST', project(of, 'repos', name, 'sync')),
     listRepoCommits: (of: string, name: string, query: Paging & { ref?: string; path?: string; files?: boolean }) =>

@@ -67,6 +67,13 @@ export const CreateRepoReply = Type.Composite([
   }),
 ]);
 
+export const UpdateRepoReply = Type.Composite([
+  RepoSchema,
+  Type.Object({
+    webhook_secret: nullable(Type.String({ description: 'one that was made for a new mirror, in this reply only' })),
+  }),
+]);
+
 export const UpdateRepoBody = Type.Object(
   {
     name: Type.Optional(Name),
@@ -86,3 +93,4 @@ export type Repo = Static<typeof RepoSchema>;
 export type CreateRepo = Static<typeof CreateRepoBody>;
 export type CreatedRepo = Static<typeof CreateRepoReply>;
 export type UpdateRepo = Static<typeof UpdateRepoBody>;
+export type UpdatedRepo = Static<typeof UpdateRepoReply>;

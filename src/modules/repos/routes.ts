@@ -5,7 +5,7 @@ import { ListQuery, listReply, pageOf } from '#http/list';
 import { originOf } from '#http/origin';
 import { route } from '#http/route';
 import { DryRunSchema, listOf, Name } from '#kernel/schema';
-import { CreateRepoBody, CreateRepoReply, RepoSchema, UpdateRepoBody } from './model.ts';
+import { CreateRepoBody, CreateRepoReply, RepoSchema, UpdateRepoBody, UpdateRepoReply } from './model.ts';
 import type { Repos } from './service.ts';
 
 const ProjectPath = Type.Object({ project: Name });
@@ -78,7 +78,7 @@ export const reposRoutes = ({ repos }: { repos: Repos }) =>
       {
         params: RepoPath,
         body: UpdateRepoBody,
-        response: { 200: Type.Union([RepoSchema, DryRunSchema]) },
+        response: { 200: Type.Union([UpdateRepoReply, DryRunSchema]) },
         ...route({
           operationId: 'updateRepo',
           capability: 'manage_repos',

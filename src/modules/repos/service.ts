@@ -9,7 +9,7 @@ import type { NewId } from '#kernel/ids';
 import { dryRun, type DryRun, type Page } from '#kernel/schema';
 import { requireProject } from '#kernel/scope';
 import type { EventKind, Events } from '#modules/events';
-import type { CreatedRepo, CreateRepo, Repo, UpdateRepo } from './model.ts';
+import type { CreatedRepo, CreateRepo, Repo, UpdatedRepo, UpdateRepo } from './model.ts';
 import type { RepoRow, RepoStore } from './store.ts';
 
 export interface RepoPath {
@@ -23,7 +23,7 @@ export interface Repos {
   listRepos(ctx: Ctx, project: string, page: Page, origin: string): Repo[];
   getRepo(ctx: Ctx, path: RepoPath, origin: string): Repo;
   createRepo(ctx: Ctx, project: string, body: CreateRepo, origin: string): Promise<CreatedRepo | DryRun>;
-  updateRepo(ctx: Ctx, path: RepoPath, body: UpdateRepo, origin: string): Promise<Repo | DryRun>;
+  updateRepo(ctx: Ctx, path: RepoPath, body: UpdateRepo, origin: string): Promise<UpdatedRepo | DryRun>;
   deleteRepo(ctx: Ctx, path: RepoPath): Promise<{ deleted: true } | DryRun>;
   /** NOT_FOUND for a missing repository, and for one out of scope alike. */
   requireRepo(ctx: Ctx, path: RepoPath): RepoRow;
@@ -121,13 +121,19 @@ export const createRepos = (deps: ReposDeps): Repos => {
         ]);
       }
       if (body.default_branch !== undefined) await git.setDefaultBranch(row.id, body.default_branch);
-      const next: RepoRow = { ...row, ...body, updated_at: clock.now() };
+      const secret = needsSecret(row, body) ? newSecret() : null;
+      const next: RepoRow = {
+        ...row,
+        ...body,
+        ...(secret === null ? {} : { webhook_secret: secret }),
+        updated_at: clock.now(),
+      };
       db.transaction(() => {
         store.update(row.id, next);
         emit(ctx, row.project, 'repo.updated', { repo: next.name, changes });
       }).immediate();
       if (body.mirror_of !== undefined && next.mirror_of !== null) deps.onMirror(row.id);
-      return repoView(next, origin);
+      return { ...repoView(next, origin), webhook_secret: secret };
     },
     deleteRepo: async (ctx, path) => {
       requireProject(ctx.actor, path.project);
@@ -205,6 +211,12 @@ const requireNoMirrorSettings = (body: CreateRepo): void => {
   throw invalidInput(`body.${given.join(', body.')} belongs to a mirror`, 'give mirror_of too, or leave it out');
 };
 
+/** Whether a repository begins to follow another one without a secret that its webhooks could be signed with. */
+const needsSecret = (row: RepoRow, body: UpdateRepo): boolean =>
+  typeof body.mirror_of === 'string' && row.webhook_secret === null && body.webhook_secret === undefined;
+
+const newSecret = (): string => randomBytes(24).toString('hex');
+
 const newRow = ({ newId, clock }: ReposDeps, ctx: Ctx, project: string, body: CreateRepo): RepoRow => ({
   id: newId('repo'),
   project,
@@ -216,7 +228,7 @@ const newRow = ({ newId, clock }: ReposDeps, ctx: Ctx, project: string, body: Cr
   preview: body.preview ?? false,
   mirror_of: body.mirror_of ?? null,
   mirror_credential: body.mirror_credential ?? null,
-  webhook_secret: body.mirror_of === undefined ? null : (body.webhook_secret ?? randomBytes(24).toString('hex')),
+  webhook_secret: body.mirror_of === undefined ? null : (body.webhook_secret ?? newSecret()),
   mirrored_at: null,
   mirror_error: null,
   size_bytes: 0,

@@ -103,6 +103,17 @@ describe('updateRepo', () => {
     expect((await call(rig, `GET ${ALL}/web`)).status).toBe(404);
   });
 
+  test('to a mirror makes a secret for its webhooks, and shows it once', async () => {
+    const rig = setUp();
+    await create(rig, { name: 'web' });
+    const body = { mirror_of: 'https://git.example.com/a/b' };
+    const made = await call(rig, `PATCH ${ALL}/web`, { body });
+    expect(made.body.webhook_secret).toMatch(/^[0-9a-f]{48}$/);
+    expect(rig.repoStore.get('shop', 'web')?.webhook_secret).toBe(made.body.webhook_secret);
+    const again = await call(rig, `PATCH ${ALL}/web`, { body });
+    expect(again.body.webhook_secret).toBeNull();
+  });
+
   test('refuses a name that is taken', async () => {
     const rig = setUp();
     await create(rig, { name: 'web' });
