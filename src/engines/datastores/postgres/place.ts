@@ -7,7 +7,7 @@ import { archiveOf } from './archive.ts';
 import { CONFIG, homeOf, OWN, type Server, serverFiles } from './server.ts';
 import type { Templates } from './template.ts';
 
-const CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 128 * 1024;
 
 /**
  * Puts certificate and rules into a container that has not started yet; and a data directory, into a volume that has none. The
