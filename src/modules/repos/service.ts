@@ -122,12 +122,8 @@ export const createRepos = (deps: ReposDeps): Repos => {
       }
       if (body.default_branch !== undefined) await git.setDefaultBranch(row.id, body.default_branch);
       const secret = needsSecret(row, body) ? newSecret() : null;
-      const next: RepoRow = {
-        ...row,
-        ...body,
-        ...(secret === null ? {} : { webhook_secret: secret }),
-        updated_at: clock.now(),
-      };
+      const made = secret === null ? {} : { webhook_secret: secret };
+      const next: RepoRow = { ...row, ...body, ...made, updated_at: clock.now() };
       db.transaction(() => {
         store.update(row.id, next);
         emit(ctx, row.project, 'repo.updated', { repo: next.name, changes });
