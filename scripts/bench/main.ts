@@ -22,6 +22,9 @@ import { datastoreBackup } from './datastore-backup.ts';
 import { datastoreCreate } from './datastore-create.ts';
 import { datastoreQuery } from './datastore-query.ts';
 import { firstDeploy } from './first-deploy.ts';
+import { gitApi } from './git-api.ts';
+import { gitDeploy } from './git-deploy.ts';
+import { gitMemory, gitTransfer } from './git.ts';
 import { idle } from './idle.ts';
 import type { Bench, Benchmark } from './kit/bench.ts';
 import { withRows } from './kit/document.ts';
@@ -50,6 +53,10 @@ const BENCHMARKS: Record<string, Benchmark> = {
   'datastore-query': datastoreQuery,
   'datastore-backup': datastoreBackup,
   'datastore-api': datastoreApi,
+  'git-transfer': gitTransfer,
+  'git-memory': gitMemory,
+  'git-api': gitApi,
+  'git-deploy': gitDeploy,
 };
 
 const DOCUMENT = join(import.meta.dir, '../../docs/benchmarks.md');

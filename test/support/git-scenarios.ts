@@ -245,10 +245,13 @@ export const SCENARIOS: readonly Scenario[] = [
         ',=',
       ];
       const refs = names.map((name) => `refs/heads/odd/${name}`);
+      const listed = async (): Promise<string[]> => (await hosted.refs()).map((ref) => ref.slice(41)).sort();
+      // The default branch, which git refuses to delete.
+      await pushed(client, hosted, dir, 'refs/heads/main:refs/heads/main');
       await pushed(client, hosted, dir, ...refs.map((ref) => `refs/heads/main:${ref}`));
-      expect((await hosted.refs()).map((ref) => ref.slice(41)).sort()).toEqual(refs.sort());
+      expect(await listed()).toEqual(['refs/heads/main', ...refs].sort());
       await pushed(client, hosted, dir, ...refs.map((ref) => `:${ref}`));
-      expect(await hosted.refs()).toEqual([]);
+      expect(await listed()).toEqual(['refs/heads/main']);
     },
   },
   {
