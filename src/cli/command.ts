@@ -70,6 +70,8 @@ export interface Command {
   details?: readonly string[];
   examples: readonly Example[];
   scope: Scope;
+  /** The operations of the API that this command is the way to, by operationId. */
+  operations: readonly string[];
   args: ArgSpecs;
   flags: FlagSpecs;
   /** Returns the exit code; nothing means 0. */
@@ -85,6 +87,8 @@ export interface Group {
   commands: readonly Command[];
   /** Name of the command that runs when none is given. */
   fallback?: string;
+  /** The name of a command comes first, or there is none: for flags whose values look like names. */
+  leading?: true;
 }
 
 export type Entry = Command | Group;
@@ -95,6 +99,7 @@ interface Definition<F extends FlagSpecs, A extends ArgSpecs> {
   details?: readonly string[];
   examples: readonly Example[];
   scope: Scope;
+  operations?: readonly string[];
   args: A;
   flags: F;
   run(context: Context, input: Input<F, A>): Promise<number | void>;
@@ -106,6 +111,7 @@ export const defineCommand = <const F extends FlagSpecs, const A extends ArgSpec
 ): Command => ({
   ...definition,
   kind: 'command',
+  operations: definition.operations ?? [],
   // The parser builds the input from these same declarations. What a scope and all commands share stays out.
   run: (context, input) =>
     definition.run(context, { args: input.args, flags: own(definition.flags, input.flags) } as Input<F, A>),
@@ -126,10 +132,19 @@ export const COMMON_FLAGS = {
   help: { type: 'boolean', short: 'h', summary: 'show help' },
 } as const satisfies FlagSpecs;
 
+/** Also of `login`, which saves it. */
+export const CA_FLAG = {
+  type: 'string',
+  value: 'FILE',
+  complete: 'file',
+  summary: 'certificate of a private authority that the server is trusted by (BERTH_CA)',
+} as const satisfies FlagSpec;
+
 const SERVER_FLAGS = {
   endpoint: { type: 'string', value: 'URL', summary: 'address of the server (SERVICE_ENDPOINT)' },
   token: { type: 'string', value: 'TOKEN', summary: 'bearer token (SERVICE_TOKEN)' },
   profile: { type: 'string', value: 'NAME', summary: 'saved server to use (BERTH_PROFILE)' },
+  ca: CA_FLAG,
 } as const satisfies FlagSpecs;
 
 const PROJECT_FLAGS = {

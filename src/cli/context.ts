@@ -5,7 +5,7 @@ import type { Io } from './io.ts';
 import type { Out } from './output/out.ts';
 import { duration } from './output/format.ts';
 import { findFolderConfig } from './settings/folder.ts';
-import { configFile, isExposed } from './settings/profiles.ts';
+import { configFile, mendExposure } from './settings/profiles.ts';
 import { findServer, isPlainRemote, resolveServer, type ServerFlags, type ServerSettings } from './settings/server.ts';
 import { VERSION } from './version.ts';
 
@@ -20,7 +20,7 @@ export interface Context {
   /** The client for that server. */
   api(): Promise<Api>;
   /** The client for another server, such as the one that `login` is about. */
-  apiFor(endpoint: string, token: string | undefined): Promise<Api>;
+  apiFor(server: Pick<ServerSettings, 'endpoint' | 'token' | 'ca'>): Promise<Api>;
   /** The project of this command; a usage error when none is set. */
   project(): Promise<string>;
   /** Project and service of this command. */
@@ -50,13 +50,15 @@ export const createContext = async (io: Io, out: Out, flags: TargetFlags): Promi
     api: async () => {
       const settings = await context.server();
       await warnAboutExposure(context, settings);
-      return context.apiFor(settings.endpoint, settings.token);
+      return context.apiFor(settings);
     },
-    apiFor: async (endpoint, token) => {
+    apiFor: async ({ endpoint, token, ca }) => {
       const { createApi } = await import('./client/api.ts');
       return createApi({
         endpoint,
         token,
+        ca,
+        env: io.env,
         userAgent: `berth/${VERSION}`,
         signal: io.signal,
         dryRun: flags.dryRun ?? false,
@@ -97,8 +99,14 @@ const remembered = async (io: Io, what: 'project' | 'service'): Promise<string> 
 
 const warnAboutExposure = async (context: Context, settings: ServerSettings): Promise<void> => {
   const file = configFile(context.io);
-  if (settings.profile !== undefined && (await isExposed(file)))
-    context.out.warn(`${file} holds tokens and others can read it; run: chmod 600 ${file}`);
+  if (settings.profile !== undefined) {
+    const found = await mendExposure(file);
+    if (found === 'mended')
+      context.out.warn(
+        `others could read ${file}, which holds tokens: its mode is 0600 now. If others use this machine, revoke the tokens`,
+      );
+    if (found === 'exposed') context.out.warn(`others can read ${file}, which holds tokens; run: chmod 600 ${file}`);
+  }
   if (settings.token !== undefined && isPlainRemote(settings.endpoint))
     context.out.warn(`${settings.endpoint} is not encrypted: the token crosses the network in the clear`);
 };

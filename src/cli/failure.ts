@@ -37,6 +37,26 @@ export const usageError = (message: string, hint: string): CliFailure =>
 export const localError = (message: string, hint: string, cause?: unknown): CliFailure =>
   new CliFailure({ code: 'LOCAL_ERROR', message, hint, retryable: false }, { cause });
 
+/** What to do about a fault of this machine, by the code of the system call (errno(3)); undefined for others. */
+export const systemHint = (thrown: unknown): string | undefined => {
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  if (code === 'EACCES' || code === 'EPERM') return 'check the permissions, or run it as a user that has them';
+  if (code === 'EROFS') return 'that is mounted read-only: choose another place';
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'free disk space, then run it again';
+  if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG'].includes(code)) return 'check the path';
+  if (code === 'EMFILE' || code === 'ENFILE') return 'too many files are open: raise the limit (ulimit -n)';
+  if (code === 'EEXIST') return 'remove it, or choose another name';
+  return undefined;
+};
+
+/** A file of this machine that could not be read or written. */
+export const fileFault = (what: string, thrown: unknown): CliFailure =>
+  localError(
+    `${what}: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+    systemHint(thrown) ?? 'check who owns the file and its mode',
+    thrown,
+  );
+
 export const interrupted = (message: string, hint: string): CliFailure =>
   new CliFailure({ code: 'INTERRUPTED', message, hint, retryable: false });
 

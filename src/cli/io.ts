@@ -20,6 +20,8 @@ export interface Io {
   readStdin(): Promise<string>;
   /** Aborts on Ctrl-C. */
   signal: AbortSignal;
-  /** Makes the signals that end the process end `run` instead, for the server. */
-  untilStopped(): Promise<'SIGTERM' | 'SIGINT'>;
+  /** Makes the signals that end the process end `run` instead, for the server. SIGUSR2 asks for the executable that lies in its place now. */
+  untilStopped(): Promise<'SIGTERM' | 'SIGINT' | 'SIGUSR2'>;
+  /** Runs an executable in the place of this process, with the same arguments; never returns. */
+  exec(executable: string): never;
 }

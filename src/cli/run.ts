@@ -1,6 +1,6 @@
 import type { Command, Group, Input } from './command.ts';
 import { COMMAND_NAMES, loadChapters, loadCommand } from './commands/index.ts';
-import { CliFailure, EXIT, interrupted, Planned, usageError, type FailureBody } from './failure.ts';
+import { CliFailure, EXIT, interrupted, Planned, systemHint, usageError, type FailureBody } from './failure.ts';
 import type { Io } from './io.ts';
 import { createOut, type Out } from './output/out.ts';
 import { parseInput, pickEntry, splitWord } from './parse.ts';
@@ -43,6 +43,7 @@ const execute = async (command: Command, input: Input, io: Io, out: Out): Promis
           endpoint: text('endpoint'),
           token: text('token'),
           profile: text('profile'),
+          ca: text('ca'),
           project: text('project'),
           service: text('service'),
           dryRun: flagOf(input, 'dry-run'),
@@ -65,7 +66,7 @@ const withoutCommand = async (argv: readonly string[], out: Out): Promise<number
   const unknown = argv.find((arg) => arg.startsWith('-') && !['-h', '--help', '--json', '--no-json'].includes(arg));
   if (unknown !== undefined) throw usageError(`unknown flag ${unknown}`, 'name a command first; see: berth --help');
   const { rootHelp } = await import('./help.ts');
-  const help = rootHelp(await loadChapters(), out.style);
+  const help = rootHelp(await loadChapters(), out);
   if (argv.length > 0) {
     out.raw(help);
     return EXIT.ok;
@@ -92,11 +93,11 @@ const find = async (word: string, rest: string[], out: Out): Promise<Found> => {
 };
 
 const findInGroup = async (group: Group, path: string, argv: string[], out: Out): Promise<Found> => {
-  const { word, rest } = splitWord(argv);
+  const { word, rest } = group.leading === true ? leadingWord(argv) : splitWord(argv);
   const wantsHelp = argv.includes('--help') || argv.includes('-h');
   if (word === undefined && (wantsHelp || group.fallback === undefined)) {
     const { groupHelp } = await import('./help.ts');
-    const help = groupHelp(group, path, out.style);
+    const help = groupHelp(group, path, out);
     if (!wantsHelp)
       throw usageError(`${path} needs a command`, `valid: ${group.commands.map((command) => command.name).join(', ')}`);
     out.raw(help);
@@ -105,6 +106,11 @@ const findInGroup = async (group: Group, path: string, argv: string[], out: Out)
   const command = pickEntry(word ?? group.fallback ?? '', group.commands, path);
   return { command, path: `${path} ${command.name}`, argv: rest };
 };
+
+const leadingWord = ([first, ...rest]: string[]): ReturnType<typeof splitWord> =>
+  first === undefined || first.startsWith('-')
+    ? { word: undefined, rest: [...(first === undefined ? [] : [first]), ...rest] }
+    : { word: first, rest };
 
 const flagOf = (input: Input, name: string): boolean | undefined => {
   const value: unknown = input.flags[name];
@@ -123,17 +129,11 @@ const failureFrom = (thrown: unknown, io: Io): CliFailure => {
   const body = isBerthError(thrown) ? thrown.toBody() : undefined;
   if (body !== undefined) return new CliFailure(body.code === 'INVALID_INPUT' ? { ...body, code: 'USAGE' } : body);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new CliFailure({ code: 'LOCAL_ERROR', message, hint: hintFor(thrown), retryable: false }, { cause: thrown });
+  return new CliFailure({ code: 'LOCAL_ERROR', message, hint: systemHint(thrown) ?? OWN_FAULT, retryable: false }, { cause: thrown });
 };
+
+const OWN_FAULT = 'this is a fault of the client: report it with the command that you ran';
 
 /** Errors of the kernel (configuration, schema); told by their shape, so that the class need not be loaded. */
 const isBerthError = (thrown: unknown): thrown is Error & { toBody(): FailureBody } =>
   thrown instanceof Error && thrown.name === 'BerthError' && 'toBody' in thrown;
-
-const hintFor = (thrown: unknown): string => {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-  if (code === 'EACCES' || code === 'EPERM') return 'check the permissions, or run it as a user that has them';
-  if (code === 'ENOSPC') return 'free disk space, then run it again';
-  if (code === 'ENOENT') return 'check the path';
-  return 'this is a fault of the client: report it with the command that you ran';
-};

@@ -1,5 +1,11 @@
+import { VERSION } from '#kernel/version';
+
 /** What every reply carries beside its request's id. */
-export const REPLY_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
+export const REPLY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'x-berth-version': VERSION,
+} as const;
 
 /** The part of the framework's reply settings that this takes over. */
 export interface ReplySettings {

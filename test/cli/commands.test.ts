@@ -137,7 +137,7 @@ test('a list that goes on says how to see the rest', async () => {
       next_cursor: 'YQ',
     }),
   );
-  expect((await run(['projects', '--no-json'])).stderr).toBe('there is more: add --cursor YQ\n');
+  expect((await run(['projects', '--no-json'])).stderr).toBe('there is more: add --all, or --cursor YQ\n');
 });
 
 test('variables come from a file and from the line, and the restarts are followed', async () => {

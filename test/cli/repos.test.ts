@@ -83,7 +83,7 @@ test('log passes on ref, path and limit, and shows a commit a line', async () =>
   expect(ran.stdout).toMatch(
     /^COMMIT +AGE +AUTHOR +CHANGED +SUBJECT\n1f0c3a5e7b +\d+[dh] +Ada +1 file \+3 −1 +Say hello\n$/,
   );
-  expect(ran.stderr).toBe('there is more: add --cursor more\n');
+  expect(ran.stderr).toBe('there is more: add --all, or --cursor more\n');
   expect(api.seen[0]?.query).toEqual({ ref: 'v1', path: 'src', limit: '1', files: 'true' });
 });
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { chmodSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { CliFailure } from '#cli/failure';
 import type { Io } from '#cli/io';
 import { findFolderConfig, nameFromFolder, writeFolderConfig } from '#cli/settings/folder';
-import { configFile, isExposed, readProfiles, writeProfiles } from '#cli/settings/profiles';
+import { changeProfiles, configFile, mendExposure, readProfiles, writeProfiles } from '#cli/settings/profiles';
 import { isPlainRemote, normalEndpoint, resolveServer } from '#cli/settings/server';
 import { Home } from './support/cli.ts';
 
@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => home.remove());
 
 const io = (env: Record<string, string> = {}): Io =>
-  ({ env: { XDG_CONFIG_HOME: home.path('config'), ...env }, home: home.dir }) as unknown as Io;
+  ({ env: { XDG_CONFIG_HOME: home.path('config'), ...env }, home: home.dir, cwd: home.dir }) as unknown as Io;
 
 const SAVED = {
   current: 'work',
@@ -31,11 +31,56 @@ test('profiles are written whole, for their owner alone, and leave nothing besid
   expect(statSync(home.path('config', 'berth')).mode & 0o777).toBe(0o700);
   expect(readdirSync(home.path('config', 'berth'))).toEqual(['config.json']);
   expect(await readProfiles(file)).toEqual(SAVED);
-  expect(await isExposed(file)).toBe(false);
-  chmodSync(file, 0o644);
-  expect(await isExposed(file)).toBe(true);
+  expect(await mendExposure(file)).toBe('private');
+  chmodSync(file, 0o640);
+  expect(await mendExposure(file)).toBe('mended');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(await mendExposure(home.path('no', 'such', 'file'))).toBe('private');
+});
+
+test('servers that are saved at the same time are all kept', async () => {
+  const file = configFile(io());
+  const names = Array.from({ length: 20 }, (_none, index) => `server-${index}`);
+  await Promise.all(
+    names.map((name) =>
+      changeProfiles(file, ({ profiles }) => ({
+        current: name,
+        profiles: { ...profiles, [name]: { endpoint: `https://${name}.example`, token: 'brt_x' } },
+      })),
+    ),
+  );
+  expect(Object.keys((await readProfiles(file)).profiles).sort()).toEqual(names.sort());
+  expect(readdirSync(home.path('config', 'berth'))).toEqual(['config.json']);
+});
+
+test('a lock that a dead process left is taken over', async () => {
+  const file = configFile(io());
   await writeProfiles(file, SAVED);
-  expect(await isExposed(file)).toBe(false);
+  writeFileSync(`${file}.lock`, '');
+  const longAgo = new Date(Date.now() - 60_000);
+  utimesSync(`${file}.lock`, longAgo, longAgo);
+  await changeProfiles(file, (saved) => ({ ...saved, current: 'home' }));
+  expect((await readProfiles(file)).current).toBe('home');
+});
+
+test('a folder that cannot be made is told with what to do', async () => {
+  home.write({ config: 'a file where the folder should be' });
+  const thrown = await writeProfiles(configFile(io()), SAVED).catch((reason: unknown) => reason);
+  expect((thrown as CliFailure).body).toMatchObject({ code: 'LOCAL_ERROR', hint: 'check the path' });
+  expect((thrown as CliFailure).message).toStartWith(`cannot write ${configFile(io())}`);
+});
+
+test('the certificate of a private authority is that of the flag, the variable or the profile', async () => {
+  const pem = (name: string): string => `-----BEGIN CERTIFICATE-----\n${name}\n-----END CERTIFICATE-----\n`;
+  const work = { endpoint: 'https://work.example', token: 'brt_work', ca: pem('saved') };
+  await writeProfiles(configFile(io()), { current: 'work', profiles: { work } });
+  home.write({ 'ca.pem': pem('given'), 'other.pem': 'no certificate' });
+  expect((await resolveServer(io(), {})).ca).toBe(pem('saved'));
+  expect((await resolveServer(io({ BERTH_CA: home.path('ca.pem') }), {})).ca).toBe(pem('given'));
+  expect((await resolveServer(io(), { ca: 'ca.pem' })).ca).toBe(pem('given'));
+  expect((await resolveServer(io(), { endpoint: 'https://other.example' })).ca).toBeUndefined();
+  expect(resolveServer(io(), { ca: 'other.pem' })).rejects.toThrow('holds no certificate in PEM form');
+  expect(resolveServer(io(), { ca: 'none.pem' })).rejects.toThrow('cannot read the certificate');
 });
 
 test('a damaged file is named, and not overwritten', async () => {
@@ -54,11 +99,13 @@ test('flags win over variables, and variables over the profile', async () => {
     endpoint: 'https://work.example',
     token: 'brt_work',
     profile: 'work',
+    ca: undefined,
   });
   expect(await resolveServer(io(env), {})).toEqual({
     endpoint: 'https://env.example',
     token: 'brt_env',
     profile: undefined,
+    ca: undefined,
   });
   expect(await resolveServer(io(env), { endpoint: 'https://flag.example', token: 'brt_flag' })).toMatchObject({
     endpoint: 'https://flag.example',
@@ -68,6 +115,7 @@ test('flags win over variables, and variables over the profile', async () => {
     endpoint: 'http://127.0.0.1:4400',
     token: 'brt_home',
     profile: 'home',
+    ca: undefined,
   });
   expect(await resolveServer(io({ BERTH_PROFILE: 'home' }), {})).toMatchObject({ profile: 'home' });
 });

@@ -3,18 +3,6 @@ import type { Event } from '#modules/events';
 import type { Accepted, Operation } from '#modules/operations';
 import type { Project, ProjectTree } from '#modules/projects';
 import type { Release } from '#modules/releases';
-import type {
-  CommitFiles,
-  CommittedFiles,
-  CommitView,
-  CreatedRepo,
-  CreateRepo,
-  FileView,
-  Repo,
-  TreeView,
-  UpdatedRepo,
-  UpdateRepo,
-} from '#modules/repos';
 import type { Service, ServiceDetail, Settings } from '#modules/services';
 import type {
   Backup,
@@ -33,6 +21,7 @@ import type { EnvEntry, SetEnv } from '#modules/env';
 import type { Token } from '#modules/tokens';
 import { createHttp, type HttpOptions, type RequestOptions } from './http.ts';
 import { followStream, type StreamEvent, type StreamOptions } from './stream.ts';
+import { reposApi } from './repos-api.ts';
 
 export type List<K extends string, T> = Record<K, T[]> & { next_cursor: string | null };
 export type LogLine = { ts: string; replica: string; release: string; stream: string; line: string };
@@ -68,6 +57,8 @@ export const createApi = (options: HttpOptions) => {
 
     createProject: (name: string) =>
       http.json<Project & { created: boolean }>('POST', at('projects'), { json: { name } }),
+    /** A document that the server gives as text. */
+    text: async (path: string): Promise<string> => (await http.open('GET', path)).text(),
     listProjects: (page: Paging) => http.json<List<'projects', Project>>('GET', at('projects'), { query: { ...page } }),
     getProject: (name: string) => http.json<ProjectTree>('GET', project(name)),
     deleteProject: (name: string) => http.json<Accepted>('DELETE', project(name), CONFIRM),
@@ -120,6 +111,7 @@ export const createApi = (options: HttpOptions) => {
     createBackup: (of: string, name: string) =>
       http.json<Accepted & { key: string }>('POST', datastore(of, name, 'backups')),
     deleteBackup: (of: string, name: string, key: string) =>
+    getBackup: (of: string, name: string, key: string) => http.json<Backup>('GET', datastore(of, name, 'backups', key)),
       http.json<Record<string, unknown>>('DELETE', datastore(of, name, 'backups', key), CONFIRM),
     downloadBackup: (of: string, name: string, key: string) =>
       http.open('GET', datastore(of, name, 'backups', key, 'download')),
@@ -128,22 +120,7 @@ export const createApi = (options: HttpOptions) => {
     undoRestore: (of: string, name: string) => http.json<Accepted>('POST', datastore(of, name, 'restore', 'undo')),
     tunnelPath: (of: string, name: string): string => datastore(of, name, 'tunnel'),
 
-    listRepos: (of: string, page: Paging) =>
-      http.json<List<'repos', Repo>>('GET', project(of, 'repos'), { query: { ...page } }),
-    createRepo: (of: string, body: CreateRepo) => http.json<CreatedRepo>('POST', project(of, 'repos'), { json: body }),
-    getRepo: (of: string, name: string) => http.json<Repo>('GET', project(of, 'repos', name)),
-    updateRepo: (of: string, name: string, body: UpdateRepo) =>
-      http.json<UpdatedRepo>('PATCH', project(of, 'repos', name), { json: body }),
-    deleteRepo: (of: string, name: string) => http.json<Record<string, unknown>>('DELETE', project(of, 'repos', name)),
-    syncRepo: (of: string, name: string) => http.json<{ started: true }>('POST', project(of, 'repos', name, 'sync')),
-    listRepoCommits: (of: string, name: string, query: Paging & { ref?: string; path?: string; files?: boolean }) =>
-      http.json<List<'commits', CommitView>>('GET', project(of, 'repos', name, 'commits'), { query: { ...query } }),
-    getRepoTree: (of: string, name: string, query: Paging & { ref?: string; path?: string; recursive?: boolean }) =>
-      http.json<TreeView>('GET', project(of, 'repos', name, 'tree'), { query: { ...query } }),
-    getRepoFile: (of: string, name: string, query: { path: string; ref?: string; offset?: number; length?: number }) =>
-      http.json<FileView>('GET', project(of, 'repos', name, 'file'), { query: { ...query } }),
-    commitRepoFiles: (of: string, name: string, body: CommitFiles) =>
-      http.json<CommittedFiles>('POST', project(of, 'repos', name, 'commits'), { json: body }),
+    ...reposApi(http, project),
 
     listOperations: (
       query: Paging & { project?: string | undefined; service?: string | undefined; status?: string | undefined },

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DryRun } from '#kernel/schema';
 import { CliFailure, interrupted, Planned } from '../failure.ts';
-import { failureOf, notBerth, unreachable } from './failures.ts';
+import { failureOf, notBerth, redirected, unreachable } from './failures.ts';
+import { proxyFor } from './proxy.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -27,6 +28,14 @@ export interface HttpOptions {
   /** Told before each retry. */
   onRetry: (cause: CliFailure, delayMs: number) => void;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Headers of every request. */
+  headers?: Readonly<Record<string, string>>;
+  /** Certificates of authorities to trust besides the known ones, PEM. */
+  ca?: string | undefined;
+  /** Where HTTPS_PROXY and the like are read, for messages. */
+  env?: Readonly<Record<string, string | undefined>>;
+  /** How requests are carried out; over the network when missing. */
+  fetch?: (url: URL, init: RequestInit) => Promise<Response>;
 }
 
 /** HTTP as the API speaks it: bearer token, error objects, idempotency keys, retries of what may be retried. */
@@ -81,7 +90,7 @@ const readJson = async <T>(response: Response, url: URL): Promise<T> => {
   try {
     return (await response.json()) as T;
   } catch (thrown) {
-    if (thrown instanceof SyntaxError) throw notBerth(url);
+    if (thrown instanceof SyntaxError) throw notBerth(response, url);
     throw unreachable(thrown, url);
   }
 };
@@ -105,7 +114,7 @@ interface Refusal {
 }
 
 const send = async (options: HttpOptions, url: URL, { method, request, key }: Sending): Promise<Response | Refusal> => {
-  const headers: Record<string, string> = { 'user-agent': options.userAgent, ...request.headers };
+  const headers: Record<string, string> = { 'user-agent': options.userAgent, ...options.headers, ...request.headers };
   if (options.token !== undefined) headers['authorization'] = `Bearer ${options.token}`;
   if (key !== undefined) headers['idempotency-key'] = key;
   const upload = request.stream === undefined ? undefined : watched(request.stream.open());
@@ -122,8 +131,9 @@ const send = async (options: HttpOptions, url: URL, { method, request, key }: Se
       redirect: 'manual',
       duplex: 'half',
       timeout: false,
+      ...(options.ca === undefined ? {} : { tls: { ca: options.ca } }),
     } as RequestInit;
-    const response = await fetch(url, init);
+    const response = await (options.fetch ?? fetch)(url, init);
     if (response.status < 300) return response;
     const failure = response.status < 400 ? redirected(response, url) : await failureOf(response, url);
     return { failure, waitMs: retryAfter(response) };
@@ -131,22 +141,19 @@ const send = async (options: HttpOptions, url: URL, { method, request, key }: Se
     stopIfInterrupted(options.signal);
     // A body that could not be made is the cause, not the connection that broke off because of it.
     if (upload?.failure() instanceof CliFailure) throw upload.failure();
-    return { failure: thrown instanceof CliFailure ? thrown : unreachable(thrown, url), waitMs: undefined };
+    return {
+      failure: thrown instanceof CliFailure ? thrown : unreachable(thrown, url, proxyFor(url, options.env ?? {})),
+      waitMs: undefined,
+    };
   }
 };
 
-/** A redirect would lose the method or carry the token elsewhere: say where to go instead. */
-const redirected = (response: Response, url: URL): CliFailure =>
-  new CliFailure({
-    code: 'UNREACHABLE',
-    message: `${url.origin} redirects to ${response.headers.get('location') ?? 'elsewhere'}`,
-    hint: 'log in with the final address: berth login <url>',
-    retryable: false,
-  });
-
+/** Seconds or a date (RFC 9110, 10.2.3), as milliseconds from now. */
 const retryAfter = (response: Response): number | undefined => {
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
+  const text = response.headers.get('retry-after')?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 };
 
 /** Passes a body on and remembers what made it fail, because `fetch` reports that as a lost connection. */

@@ -11,6 +11,7 @@ export const rollback = defineCommand({
     { line: 'berth rollback rel_3f2a9c01b7de', says: 'back to this one' },
   ],
   scope: 'service',
+  operations: ['rollbackService'],
   args: { release: { summary: 'id of the release (default: the previous one)', optional: true } },
   flags: { ...DETACH, ...DRY_RUN },
   run: async (context, { args, flags }) => {
@@ -25,6 +26,7 @@ export const restart = defineCommand({
   summary: 'Replace the replicas of a service by fresh ones, without an outage',
   examples: [{ line: 'berth restart -s web', says: 'restart a service' }],
   scope: 'service',
+  operations: ['restartService'],
   args: {},
   flags: { ...DETACH, ...DRY_RUN },
   run: async (context, { flags }) => {

@@ -24,6 +24,7 @@ export const deploy = defineCommand({
     { line: 'berth deploy --detach --json', says: 'upload, then return with the operation id' },
   ],
   scope: 'service',
+  operations: ['createDeploy'],
   args: { dir: { summary: 'source directory (default: this one)', optional: true, complete: 'directory' } },
   flags: {
     detach: { type: 'boolean', short: 'd', summary: 'return once the upload is accepted' },
@@ -51,7 +52,7 @@ export const deploy = defineCommand({
         throw thrown;
       })
       .finally(() => upload.end());
-    await remember(folder, target);
+    await remember(context, folder, target);
     context.out.note(`${target.service} of ${target.project}: ${accepted.operation_id}`);
     await settle(context, accepted, { detach: flags.detach, logs: flags.follow, done: urlOf });
     return undefined;
@@ -100,6 +101,13 @@ const ensureProject = async (context: Context, api: Api, { project, guessed }: T
     );
 };
 
-const remember = async (folder: string, { project, service, remembered }: Target): Promise<void> => {
-  if (remembered?.project === undefined) await writeFolderConfig(folder, { project, service });
+/** The deploy is under way by now, and goes on whether the folder can be written or not. */
+const remember = async ({ out }: Context, folder: string, { project, service, remembered }: Target): Promise<void> => {
+  if (remembered?.project !== undefined) return;
+  try {
+    await writeFolderConfig(folder, { project, service });
+  } catch (thrown) {
+    if (!(thrown instanceof CliFailure)) throw thrown;
+    out.warn(`${thrown.message}; next time, name the target: -p ${project} -s ${service}`);
+  }
 };

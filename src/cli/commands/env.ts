@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ENV_NAME_PATTERN } from '#kernel/schema';
 import type { SetEnv } from '#modules/env';
+import { readPages } from '../client/pages.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import type { Context } from '../context.ts';
 import { parseDotenv } from '../dotenv.ts';
@@ -21,6 +22,7 @@ const set = defineCommand({
     { line: 'pass show shop/env | berth env set --file -', says: 'from another program' },
   ],
   scope: 'project',
+  operations: ['setEnv'],
   args: { pairs: { summary: 'NAME=value', variadic: true, optional: true } },
   flags: {
     ...DETACH,
@@ -47,6 +49,7 @@ const unset = defineCommand({
   summary: 'Remove variables; the services of the project are restarted without an outage',
   examples: [{ line: 'berth env unset LOG_LEVEL', says: 'one variable' }],
   scope: 'project',
+  operations: ['setEnv'],
   args: { names: { summary: 'names to remove', variadic: true } },
   flags: { ...DETACH, ...DRY_RUN },
   run: (context, { args, flags }) =>
@@ -58,10 +61,12 @@ const ls = defineCommand({
   summary: 'List the names of the variables; values are never shown',
   examples: [{ line: 'berth env ls -p shop', says: 'names, and who set them when' }],
   scope: 'project',
+  operations: ['listEnv'],
   args: {},
   flags: PAGING,
   run: async (context, { flags }) => {
-    const reply = await (await context.api()).listEnv(await context.project(), flags);
+    const [api, project] = [await context.api(), await context.project()];
+    const reply = await readPages(flags, ['env', 'names'], (page) => api.listEnv(project, page));
     context.out.list(reply, reply.env, {
       columns: [
         { title: 'NAME', value: (row) => row.name },

@@ -11,6 +11,7 @@ export const events = defineCommand({
     { line: 'berth events -p shop --json', says: 'one object a line' },
   ],
   scope: 'project',
+  operations: ['streamEvents'],
   args: {},
   flags: {
     follow: { type: 'boolean', short: 'f', summary: 'go on until Ctrl-C' },

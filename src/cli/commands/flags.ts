@@ -11,6 +11,7 @@ export const YES = {
   yes: { type: 'boolean', short: 'y', summary: 'do it without asking' },
 } as const satisfies FlagSpecs;
 export const PAGING = {
-  limit: { type: 'number', value: 'N', integer: true, min: 1, summary: 'at most so many (default 50, at most 200)' },
+  limit: { type: 'number', value: 'N', integer: true, min: 1, summary: 'at most so many (default 50)' },
+  all: { type: 'boolean', summary: 'all of them, page after page' },
   cursor: { type: 'string', value: 'CURSOR', summary: 'go on where the list before ended (its next_cursor)' },
 } as const satisfies FlagSpecs;

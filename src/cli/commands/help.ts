@@ -17,11 +17,10 @@ export const help = defineCommand({
   run: async (context, { args, flags }) => {
     const { loadChapters } = await import('./index.ts');
     const chapters = await loadChapters();
-    const { style } = context.out;
     const raw = (text: string): void => context.out.raw(text);
     if (flags.markdown) return raw((await import('../reference.ts')).reference(chapters));
     const [name, sub] = args.command;
-    if (name === undefined) return raw(rootHelp(chapters, style));
+    if (name === undefined) return raw(rootHelp(chapters, context.out));
     const entries = chapters.flatMap((chapter) => chapter.entries);
     const entry = entries.find((candidate) => candidate.name === name);
     if (entry === undefined)
@@ -34,7 +33,7 @@ export const help = defineCommand({
         ),
       );
     if (entry.kind === 'command') return raw(commandHelp(entry, `berth ${name}`, context.out));
-    if (sub === undefined) return raw(groupHelp(entry, `berth ${name}`, style));
+    if (sub === undefined) return raw(groupHelp(entry, `berth ${name}`, context.out));
     return raw(commandHelp(pickEntry(sub, entry.commands, `berth ${name}`), `berth ${name} ${sub}`, context.out));
   },
 });

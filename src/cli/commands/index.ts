@@ -43,6 +43,8 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
       use: async () => (await import('./profiles.ts')).use,
       whoami: async () => (await import('./profiles.ts')).whoami,
     },
+      health: async () => (await import('./api.ts')).health,
+      metrics: async () => (await import('./api.ts')).metrics,
   },
   {
     title: 'On the server',
@@ -54,6 +56,14 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
     },
   },
   {
+  {
+    title: 'The API itself',
+    entries: {
+      docs: async () => (await import('./api.ts')).docs,
+      openapi: async () => (await import('./api.ts')).openapi,
+      skill: async () => (await import('./api.ts')).skill,
+    },
+  },
     title: 'The client itself',
     entries: {
       'git-credential': async () => (await import('./repos/clone.ts')).gitCredential,

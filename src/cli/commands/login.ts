@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { defineCommand } from '../command.ts';
+import type { Api } from '../client/api.ts';
+import { CA_FLAG, defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';
-import { usageError } from '../failure.ts';
-import { configFile, readProfiles, writeProfiles } from '../settings/profiles.ts';
-import { isPlainRemote, normalEndpoint } from '../settings/server.ts';
+import { CliFailure, fileFault, usageError } from '../failure.ts';
+import { changeProfiles, configFile } from '../settings/profiles.ts';
+import { isPlainRemote, normalEndpoint, readCa } from '../settings/server.ts';
 
 export const login = defineCommand({
   name: 'login',
@@ -25,26 +26,44 @@ export const login = defineCommand({
     profile: { type: 'string', value: 'NAME', summary: 'name to save it under (default: its host)' },
     'token-file': { type: 'string', value: 'FILE', complete: 'file', summary: 'read the token from a file' },
     'token-stdin': { type: 'boolean', summary: 'read the token from standard input' },
+    ca: CA_FLAG,
   },
   run: async (context, { args, flags }) => {
     const endpoint = normalEndpoint(args.url);
     if (isPlainRemote(endpoint))
       context.out.warn(`${endpoint} is not encrypted: the token crosses the network in the clear`);
+    const caFile = flags.ca ?? (context.io.env['BERTH_CA'] || undefined);
+    const ca = caFile === undefined ? undefined : await readCa(context.path(caFile));
     const token = checkToken(await readToken(context, flags));
-    await (await context.apiFor(endpoint, token)).listProjects({ limit: 1 });
-    const file = configFile(context.io);
-    const saved = await readProfiles(file);
+    await checkAccepted(await context.apiFor({ endpoint, token, ca }));
     const name = flags.profile ?? new URL(endpoint).host;
-    await writeProfiles(file, { current: name, profiles: { ...saved.profiles, [name]: { endpoint, token } } });
+    const profile = { endpoint, token, ...(ca === undefined ? {} : { ca }) };
+    await changeProfiles(configFile(context.io), ({ profiles }) => ({
+      current: name,
+      profiles: { ...profiles, [name]: profile },
+    }));
     context.out.data({ profile: name, endpoint }, () => `logged in to ${endpoint}; saved as ${name}`);
   },
 });
+
+/** A token without `read` is a valid one all the same. */
+const checkAccepted = async (api: Api): Promise<void> => {
+  try {
+    await api.listProjects({ limit: 1 });
+  } catch (thrown) {
+    if (!(thrown instanceof CliFailure) || thrown.body.code !== 'CAPABILITY_MISSING') throw thrown;
+  }
+};
 
 const readToken = async (
   context: Context,
   flags: { 'token-file': string | undefined; 'token-stdin': boolean },
 ): Promise<string> => {
-  if (flags['token-file'] !== undefined) return readFile(context.path(flags['token-file']), 'utf8');
+  const file = flags['token-file'];
+  if (file !== undefined)
+    return readFile(context.path(file), 'utf8').catch((thrown: unknown) => {
+      throw fileFault(`cannot read ${file}`, thrown);
+    });
   if (flags['token-stdin']) return context.io.readStdin();
   const fromEnvironment = context.io.env['SERVICE_TOKEN'];
   if (fromEnvironment !== undefined && fromEnvironment !== '') return fromEnvironment;

@@ -15,6 +15,7 @@ export const logs = defineCommand({
     },
   ],
   scope: 'service',
+  operations: ['streamLogs'],
   args: {},
   flags: {
     follow: { type: 'boolean', short: 'f', summary: 'go on until Ctrl-C' },

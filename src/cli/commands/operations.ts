@@ -1,4 +1,5 @@
 import type { Operation } from '#modules/operations';
+import { readPages } from '../client/pages.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { followOperation } from '../follow.ts';
 import { age, duration } from '../output/format.ts';
@@ -14,6 +15,7 @@ const ls = defineCommand({
     { line: 'berth operations ls -p shop --status running', says: 'what runs in one project' },
   ],
   scope: 'service',
+  operations: ['listOperations'],
   args: {},
   flags: {
     ...PAGING,
@@ -24,9 +26,12 @@ const ls = defineCommand({
       summary: 'only those',
     },
   },
-  run: async (context, { flags }) => {
+  run: async (context, { flags: { status, ...paging } }) => {
     const { project, service } = context.given;
-    const reply = await (await context.api()).listOperations({ ...flags, project, service });
+    const api = await context.api();
+    const reply = await readPages(paging, ['operations'], (page) =>
+      api.listOperations({ ...page, status, project, service }),
+    );
     context.out.list(reply, reply.operations, {
       columns: [
         { title: 'OPERATION', value: (row) => row.operation_id },
@@ -56,6 +61,7 @@ const info = defineCommand({
   summary: 'Show one operation with its result or error',
   examples: [{ line: 'berth operations info op_01jd3kq2m5abcdefghjk', says: 'why did it fail?' }],
   scope: 'server',
+  operations: ['getOperation'],
   args: ID,
   flags: {},
   run: async (context, { args }) => {
@@ -76,6 +82,7 @@ const follow = defineCommand({
   summary: 'Follow an operation from its beginning to its end; exits 1 when it failed',
   examples: [{ line: 'berth operations follow op_01jd3kq2m5abcdefghjk', says: 'phases and build log' }],
   scope: 'server',
+  operations: ['streamOperation'],
   args: ID,
   flags: {},
   run: async (context, { args }) => {
@@ -89,6 +96,7 @@ const cancel = defineCommand({
   summary: 'Cancel an operation; a build is killed',
   examples: [{ line: 'berth operations cancel op_01jd3kq2m5abcdefghjk', says: 'stop a deploy' }],
   scope: 'server',
+  operations: ['cancelOperation'],
   args: ID,
   flags: DRY_RUN,
   run: async (context, { args }) => {

@@ -15,6 +15,7 @@ export const plan = defineCommand({
     { line: 'berth plan ./api --json', says: 'the same as JSON, for another folder' },
   ],
   scope: 'service',
+  operations: ['createDeploy'],
   args: { dir: { summary: 'source directory (default: this one)', optional: true, complete: 'directory' } },
   flags: {},
   run: async (context, { args }) => {

@@ -1,3 +1,4 @@
+import { readPages } from '../client/pages.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { settleReply } from '../follow.ts';
 import { age } from '../output/format.ts';
@@ -8,10 +9,12 @@ const ls = defineCommand({
   summary: 'List the projects that the token can see',
   examples: [{ line: 'berth projects ls', says: 'all projects' }],
   scope: 'server',
+  operations: ['listProjects'],
   args: {},
   flags: PAGING,
   run: async (context, { flags }) => {
-    const reply = await (await context.api()).listProjects(flags);
+    const api = await context.api();
+    const reply = await readPages(flags, ['projects'], (page) => api.listProjects(page));
     context.out.list(reply, reply.projects, {
       columns: [
         { title: 'PROJECT', value: (row) => row.name },
@@ -29,6 +32,7 @@ const create = defineCommand({
   summary: 'Create a project; one that exists is no error',
   examples: [{ line: 'berth projects create shop', says: 'a project named shop' }],
   scope: 'server',
+  operations: ['createProject'],
   args: { name: { summary: 'name of the project' } },
   flags: DRY_RUN,
   run: async (context, { args }) => {
@@ -42,6 +46,7 @@ const remove = defineCommand({
   summary: 'Delete a project with all that is in it',
   examples: [{ line: 'berth projects delete shop', says: 'asks for the name as confirmation' }],
   scope: 'server',
+  operations: ['deleteProject'],
   args: { name: { summary: 'name of the project' } },
   flags: { ...YES, ...DETACH, ...DRY_RUN },
   run: async (context, { args, flags }) => {

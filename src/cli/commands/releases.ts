@@ -1,3 +1,4 @@
+import { readPages } from '../client/pages.ts';
 import { defineCommand } from '../command.ts';
 import { age, bytes } from '../output/format.ts';
 import { PAGING } from './flags.ts';
@@ -7,11 +8,13 @@ export const releases = defineCommand({
   summary: 'List the releases of a service that can be rolled back to',
   examples: [{ line: 'berth releases -s web', says: 'newest first; the live one is marked' }],
   scope: 'service',
+  operations: ['listReleases'],
   args: {},
   flags: PAGING,
   run: async (context, { flags }) => {
     const { project, service } = await context.target();
-    const reply = await (await context.api()).listReleases(project, service, flags);
+    const api = await context.api();
+    const reply = await readPages(flags, ['releases'], (page) => api.listReleases(project, service, page));
     context.out.list(reply, reply.releases, {
       columns: [
         { title: '', value: (row) => (row.live ? '*' : ' ') },

@@ -16,6 +16,7 @@ export const scale = defineCommand({
     { line: 'berth scale --health-path /healthz', says: 'a release is live only once this path answers' },
   ],
   scope: 'service',
+  operations: ['scaleService'],
   args: { replicas: { summary: 'number of replicas', optional: true } },
   flags: {
     ...DETACH,

@@ -1,4 +1,5 @@
 import type { ServiceDetail } from '#modules/services';
+import { readPages } from '../client/pages.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { settleReply } from '../follow.ts';
 import { age, bytes } from '../output/format.ts';
@@ -12,10 +13,12 @@ const ls = defineCommand({
   summary: 'List the services of a project',
   examples: [{ line: 'berth services ls -p shop', says: 'services with status and URL' }],
   scope: 'project',
+  operations: ['listServices'],
   args: {},
   flags: PAGING,
   run: async (context, { flags }) => {
-    const reply = await (await context.api()).listServices(await context.project(), flags);
+    const [api, project] = [await context.api(), await context.project()];
+    const reply = await readPages(flags, ['services'], (page) => api.listServices(project, page));
     context.out.list(reply, reply.services, {
       columns: [
         { title: 'SERVICE', value: (row) => row.name },
@@ -35,6 +38,7 @@ const info = defineCommand({
   summary: 'Show one service with its settings and replicas',
   examples: [{ line: 'berth services info -s web', says: 'replicas with restarts, memory and CPU' }],
   scope: 'service',
+  operations: ['getService'],
   args: {},
   flags: {},
   run: async (context) => {
@@ -49,6 +53,7 @@ const remove = defineCommand({
   summary: 'Delete a service with its releases, images and logs',
   examples: [{ line: 'berth services delete -s web --yes', says: 'without being asked' }],
   scope: 'service',
+  operations: ['deleteService'],
   args: {},
   flags: { ...YES, ...DETACH, ...DRY_RUN },
   run: async (context, { flags }) => {

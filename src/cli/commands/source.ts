@@ -52,7 +52,8 @@ export const createUpload = async (context: Context, tree: SourceTree): Promise<
   let progress = createProgress(silent, '', 0);
   const open = (): ReadableStream<Uint8Array> => {
     progress.end();
-    progress = createProgress(out.json ? silent : io.stderr, 'uploading', tree.bytes);
+    // A bar is drawn over itself, which a dumb terminal cannot do.
+    progress = createProgress(out.json || io.env['TERM'] === 'dumb' ? silent : io.stderr, 'uploading', tree.bytes);
     return packSource(tree, (sent) => progress.add(sent));
   };
   return { stream: { contentType: 'application/gzip', open }, end: () => progress.end() };

@@ -15,6 +15,7 @@ export const status = defineCommand({
     { line: 'berth status -p shop --json', says: 'the whole state tree' },
   ],
   scope: 'project',
+  operations: ['getProject'],
   args: {},
   flags: {},
   run: async (context) => {

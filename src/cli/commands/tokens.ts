@@ -1,4 +1,5 @@
 import { CAPABILITIES } from '#kernel/scope';
+import { readPages } from '../client/pages.ts';
 import { defineCommand, defineGroup } from '../command.ts';
 import { usageError } from '../failure.ts';
 import { age, parseDuration } from '../output/format.ts';
@@ -16,6 +17,7 @@ const create = defineCommand({
     { line: "berth tokens create ops --can admin --for '*'", says: 'another administrator' },
   ],
   scope: 'server',
+  operations: ['createToken'],
   args: { principal: { summary: 'who or what the token speaks for' } },
   flags: {
     ...DRY_RUN,
@@ -57,10 +59,12 @@ const ls = defineCommand({
   summary: 'List tokens, without their secrets',
   examples: [{ line: 'berth tokens ls', says: 'who can do what, and when they last did' }],
   scope: 'server',
+  operations: ['listTokens'],
   args: {},
   flags: PAGING,
   run: async (context, { flags }) => {
-    const reply = await (await context.api()).listTokens(flags);
+    const api = await context.api();
+    const reply = await readPages(flags, ['tokens'], (page) => api.listTokens(page));
     const now = Date.now();
     context.out.list(reply, reply.tokens, {
       columns: [
@@ -81,6 +85,7 @@ const revoke = defineCommand({
   summary: 'Revoke a token; it stops working at once',
   examples: [{ line: 'berth tokens revoke tok_01jd3kq2m5abcdefghjk --yes', says: 'without being asked' }],
   scope: 'server',
+  operations: ['revokeToken'],
   args: { id: { summary: 'id of the token (tok_…)' } },
   flags: { ...YES, ...DRY_RUN },
   run: async (context, { args, flags }) => {

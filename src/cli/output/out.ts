@@ -43,7 +43,7 @@ export const createOut = (io: Io, json: boolean): Out => {
       else if (rows.length === 0) out.note(view.empty);
       else print(table(view.columns, rows, width));
       if ('next_cursor' in reply && typeof reply.next_cursor === 'string')
-        out.note(`there is more: add --cursor ${reply.next_cursor}`);
+        out.note(`there is more: add --all, or --cursor ${reply.next_cursor}`);
     },
     jsonLine: (value) => print(JSON.stringify(value)),
     raw: print,
@@ -51,7 +51,11 @@ export const createOut = (io: Io, json: boolean): Out => {
       if (!json) io.stderr.write(`${text}\n`);
     },
     warn: (text) => io.stderr.write(`${noteStyle.yellow('warning:')} ${text}\n`),
-    failure: (body) => io.stderr.write(json ? `${JSON.stringify(body)}\n` : failureText(body, noteStyle)),
+    failure: (body) => {
+      // The terminal has shown ^C where the cursor was.
+      const fresh = body.code === 'INTERRUPTED' && io.stderr.isTTY && io.signal.aborted ? '\n' : '';
+      io.stderr.write(json ? `${JSON.stringify(body)}\n` : fresh + failureText(body, noteStyle));
+    },
   };
   return out;
 };

@@ -3,7 +3,7 @@ import type { Io, Writer } from '../io.ts';
 
 type Paint = (text: string) => string;
 
-/** Colours of one stream; plain text when it is no terminal or NO_COLOR is set. */
+/** Colours of one stream. */
 export interface Style {
   bold: Paint;
   dim: Paint;
@@ -15,8 +15,16 @@ export interface Style {
   enabled: boolean;
 }
 
+/** NO_COLOR wins over FORCE_COLOR, and that over what the stream is (no-color.org, force-color.org). */
+const mayColour = (writer: Writer, env: Io['env']): boolean => {
+  if (env['NO_COLOR'] || env['BERTH_NO_COLOR']) return false;
+  const forced = env['FORCE_COLOR'];
+  if (forced) return forced !== '0' && forced !== 'false';
+  return writer.isTTY && env['TERM'] !== 'dumb';
+};
+
 export const createStyle = (writer: Writer, env: Io['env']): Style => {
-  const enabled = writer.isTTY && !env['NO_COLOR'] && !env['BERTH_NO_COLOR'] && env['TERM'] !== 'dumb';
+  const enabled = mayColour(writer, env);
   const paint =
     (open: number, close: number): Paint =>
     (text) =>

@@ -11,14 +11,16 @@ export interface Column<Row> {
 const GAP = '  ';
 const NARROWEST = 8;
 
-/** Lays rows out in columns that fit `width`; the titles come first. Cells are made inert and single-line. */
+/**
+ * Lays rows out in columns that fit `width`; the titles come first. Where they cannot fit, each row becomes a block with a
+ * line a column. Cells are made inert and single-line.
+ */
 export const table = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string => {
-  const cells = [
-    columns.map((column) => column.title),
-    ...rows.map((row) => columns.map((column) => cellText(column.value(row)))),
-  ];
+  const body = rows.map((row) => columns.map((column) => cellText(column.value(row))));
+  const cells = [columns.map((column) => column.title), ...body];
   const widths = columns.map((_, index) => Math.max(...cells.map((line) => Bun.stringWidth(line[index] ?? ''))));
   shrink(columns, widths, width);
+  if (rows.length > 0 && totalOf(widths) > width) return blocks(columns, body, width);
   const lines = cells.map((line) =>
     line
       .map((cell, index) => fit(cell, widths[index] ?? 0, columns[index]?.align))
@@ -33,20 +35,38 @@ const cellText = (value: string | number | null | undefined): string => {
   return inert(text.replaceAll(/\s*\n\s*/g, ' '), false);
 };
 
-const shrink = (
-  columns: readonly Column<never>[] | readonly Column<unknown>[],
-  widths: number[],
-  width: number,
-): void => {
-  const total = (): number => widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1);
-  while (total() > width) {
+type Columns = readonly Pick<Column<never>, 'title' | 'flexible'>[];
+
+const totalOf = (widths: readonly number[]): number =>
+  widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1);
+
+const shrink = (columns: Columns, widths: number[], width: number): void => {
+  while (totalOf(widths) > width) {
     const candidates = widths
       .map((each, index) => ({ each, index }))
       .filter(({ each, index }) => columns[index]?.flexible === true && each > NARROWEST);
     const widest = candidates.sort((a, b) => b.each - a.each)[0];
     if (widest === undefined) return;
-    widths[widest.index] = Math.max(NARROWEST, widest.each - (total() - width));
+    widths[widest.index] = Math.max(NARROWEST, widest.each - (totalOf(widths) - width));
   }
+};
+
+/** Names and ids stay whole, to be copied; only what may be cut in a table is cut here. */
+const blocks = (columns: Columns, body: readonly (readonly string[])[], width: number): string => {
+  const titles = Math.max(...columns.map(({ title }) => Bun.stringWidth(title)));
+  const room = Math.max(NARROWEST, width - titles - GAP.length);
+  return body
+    .map((line) =>
+      line
+        .map((cell, index) => ({ cell, column: columns[index] }))
+        .filter(({ cell, column }) => cell !== '-' && cell.trim() !== '' && column !== undefined)
+        .map(({ cell, column }) => {
+          const shown = column?.flexible === true && Bun.stringWidth(cell) > room ? fit(cell, room, undefined) : cell;
+          return `${fit(column?.title ?? '', titles, undefined)}${GAP}${shown}\n`;
+        })
+        .join(''),
+    )
+    .join('\n');
 };
 
 const fit = (text: string, width: number, align: 'right' | undefined): string => {
@@ -55,11 +75,14 @@ const fit = (text: string, width: number, align: 'right' | undefined): string =>
   return align === 'right' ? padding + shown : shown + padding;
 };
 
+/** Between characters as people see them: one may be several code points. */
 const cut = (text: string, width: number): string => {
   let kept = '';
-  for (const character of text) {
-    if (Bun.stringWidth(kept + character) > width) break;
-    kept += character;
+  let used = 0;
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    used += Bun.stringWidth(segment);
+    if (used > width) break;
+    kept += segment;
   }
   return kept;
 };

@@ -1,12 +1,14 @@
-import { stat } from 'node:fs/promises';
+import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Io } from '../io.ts';
-import { readJson, writeAtomically } from './files.ts';
+import { readJson, whileLocked, writeAtomically } from './files.ts';
 
 /** A server that the user logged in to. */
 export interface Profile {
   endpoint: string;
   token: string;
+  /** Certificates of a private authority, PEM. */
+  ca?: string;
 }
 
 export interface Profiles {
@@ -24,23 +26,34 @@ export const readProfiles = async (file: string): Promise<Profiles> => {
   const profiles: Record<string, Profile> = {};
   for (const [name, profile] of Object.entries(given)) {
     if (isRecord(profile) && typeof profile['endpoint'] === 'string' && typeof profile['token'] === 'string') {
-      profiles[name] = { endpoint: profile['endpoint'], token: profile['token'] };
+      const ca = typeof profile['ca'] === 'string' ? { ca: profile['ca'] } : {};
+      profiles[name] = { endpoint: profile['endpoint'], token: profile['token'], ...ca };
     }
   }
   const current = value?.['current'];
   return { current: typeof current === 'string' && profiles[current] !== undefined ? current : null, profiles };
 };
 
+const FOLDER_MODE = 0o700;
+
+/** Changes the saved servers; what another process saves at the same time is kept. */
+export const changeProfiles = (file: string, change: (saved: Profiles) => Profiles): Promise<void> =>
+  whileLocked(file, FOLDER_MODE, async () => writeProfiles(file, change(await readProfiles(file))));
+
 /** Tokens are in it: readable by its owner alone. */
 export const writeProfiles = (file: string, profiles: Profiles): Promise<void> =>
-  writeAtomically(file, `${JSON.stringify(profiles, null, 2)}\n`, 0o600, 0o700);
+  writeAtomically(file, `${JSON.stringify(profiles, null, 2)}\n`, 0o600, FOLDER_MODE);
 
-/** Whether others than the owner can read the file of tokens. */
-export const isExposed = async (file: string): Promise<boolean> => {
+/** Whether others than the owner can read the file of tokens, and whether that could be mended. */
+export const mendExposure = async (file: string): Promise<'private' | 'mended' | 'exposed'> => {
   try {
-    return ((await stat(file)).mode & 0o077) !== 0;
+    if (((await stat(file)).mode & 0o077) === 0) return 'private';
+    await chmod(file, 0o600);
+    return 'mended';
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return false;
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'private';
+    if (code === 'EPERM' || code === 'EROFS' || code === 'EACCES') return 'exposed';
     throw thrown;
   }
 };

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Io } from '../io.ts';
-import { usageError } from '../failure.ts';
+import { fileFault, localError, usageError } from '../failure.ts';
 import { didYouMean } from '../suggest.ts';
 import { configFile, readProfiles, type Profiles } from './profiles.ts';
 
@@ -8,12 +10,16 @@ export interface ServerSettings {
   endpoint: string;
   token: string | undefined;
   profile: string | undefined;
+  /** Certificates of a private authority, PEM. */
+  ca: string | undefined;
 }
 
 export interface ServerFlags {
   endpoint?: string | undefined;
   token?: string | undefined;
   profile?: string | undefined;
+  /** A file. */
+  ca?: string | undefined;
 }
 
 /** Like `findServer`; none is a usage error. */
@@ -38,8 +44,22 @@ export const findServer = async (io: Io, flags: ServerFlags): Promise<ServerSett
   const fromProfile = profile === undefined ? undefined : saved.profiles[profile];
   const endpoint = given === undefined ? fromProfile?.endpoint : normalEndpoint(given);
   if (endpoint === undefined) return undefined;
-  const own = fromProfile?.endpoint === endpoint ? fromProfile.token : undefined;
-  return { endpoint, token: token ?? own, profile };
+  const own = fromProfile?.endpoint === endpoint ? fromProfile : undefined;
+  const caFile = flags.ca ?? nonEmpty(io.env['BERTH_CA']);
+  const ca = caFile === undefined ? own?.ca : await readCa(resolve(io.cwd, caFile));
+  return { endpoint, token: token ?? own?.token, profile, ca };
+};
+
+/** The certificates in a PEM file. */
+export const readCa = async (file: string): Promise<string> => {
+  const text = await readFile(file, 'utf8').catch((thrown: unknown) => {
+    throw fileFault(`cannot read the certificate ${file}`, thrown);
+  });
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw localError(
+    `${file} holds no certificate in PEM form`,
+    'convert it: openssl x509 -inform der -in FILE -out ca.pem',
+  );
 };
 
 /** The profile asked for; else, for a given endpoint, the one of that same server; else the current one. */

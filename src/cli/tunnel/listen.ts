@@ -7,6 +7,8 @@ export interface TunnelOptions {
   /** Address of the tunnel's route, http or https. */
   url: string;
   token: string | undefined;
+  /** Certificates of a private authority, PEM. */
+  ca: string | undefined;
   /** 0 picks a free one. */
   port: number;
   onConnection: (open: number) => void;
@@ -48,9 +50,12 @@ const bind = (server: Server, port: number): Promise<void> =>
     server.listen(port, '127.0.0.1', () => resolve());
   });
 
-const connect = (socket: Socket, { url, token, onFailure }: TunnelOptions): void => {
+const connect = (socket: Socket, { url, token, ca, onFailure }: TunnelOptions): void => {
   // Bun's WebSocket takes headers, which browsers do not have: the token stays out of the URL.
-  const init = { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } };
+  const init = {
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    ...(ca === undefined ? {} : { tls: { ca } }),
+  };
   const web = new WebSocket(url.replace(/^http/, 'ws'), init as unknown as string[]);
   web.binaryType = 'arraybuffer';
   let end: TunnelEnd | undefined;

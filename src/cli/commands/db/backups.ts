@@ -1,11 +1,9 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { readPages } from '../../client/pages.ts';
 import { defineCommand } from '../../command.ts';
 import { settle, settleReply } from '../../follow.ts';
-import { localError } from '../../failure.ts';
+import { factLines } from '../../output/facts.ts';
 import { age, bytes, duration } from '../../output/format.ts';
+import { saveBody } from '../../save.ts';
 import type { Backup } from '#modules/datastores';
 import { DETACH, DRY_RUN, PAGING, YES } from '../flags.ts';
 import { DATASTORE } from './args.ts';
@@ -15,6 +13,7 @@ export const backup = defineCommand({
   summary: 'Back up a datastore now, and prove that the backup restores',
   examples: [{ line: 'berth db backup postgres', says: 'returns once the backup is verified' }],
   scope: 'project',
+  operations: ['createBackup'],
   args: DATASTORE,
   flags: { ...DETACH, ...DRY_RUN },
   run: async (context, { args, flags }) => {
@@ -28,10 +27,12 @@ export const backups = defineCommand({
   summary: 'List the backups of a datastore, newest first; those of a deleted one too',
   examples: [{ line: 'berth db backups postgres', says: 'with what is in them and when they were verified' }],
   scope: 'project',
+  operations: ['listBackups'],
   args: DATASTORE,
   flags: PAGING,
   run: async (context, { args, flags }) => {
-    const reply = await (await context.api()).listBackups(await context.project(), args.datastore, flags);
+    const [api, project] = [await context.api(), await context.project()];
+    const reply = await readPages(flags, ['backups'], (page) => api.listBackups(project, args.datastore, page));
     const now = Date.now();
     context.out.list(reply, reply.backups, {
       columns: [
@@ -66,6 +67,7 @@ export const download = defineCommand({
     { line: 'berth db download postgres bkp_01jd3kq2m5abcdefghjk shop.dump', says: 'then: pg_restore -l shop.dump' },
   ],
   scope: 'project',
+  operations: ['downloadBackup'],
   args: {
     ...DATASTORE,
     key: { summary: 'key of the backup' },
@@ -75,19 +77,23 @@ export const download = defineCommand({
   run: async (context, { args }) => {
     const api = await context.api();
     const response = await api.downloadBackup(await context.project(), args.datastore, args.key);
-    if (response.body === null) throw localError('the server sent nothing', 'try again');
     const file = context.path(args.file);
-    const part = `${file}.part`;
-    try {
-      const output = createWriteStream(part, { mode: 0o600, flags: 'wx' });
-      await pipeline(Readable.fromWeb(response.body as never), output, { signal: context.io.signal });
-      await rename(part, file);
-    } catch (thrown) {
-      await rm(part, { force: true });
-      throw thrown;
-    }
-    const { size } = Bun.file(file);
+    const size = await saveBody(context, response, file);
     context.out.data({ file, bytes: size }, () => `${file}: ${bytes(size)}`);
+  },
+});
+
+export const backupInfo = defineCommand({
+  name: 'backup-info',
+  summary: 'Show one backup: what is in it, where it is, when it was verified',
+  examples: [{ line: 'berth db backup-info postgres bkp_01jd3kq2m5abcdefghjk', says: 'can it be relied on?' }],
+  scope: 'project',
+  operations: ['getBackup'],
+  args: { ...DATASTORE, key: { summary: 'key of the backup' } },
+  flags: {},
+  run: async (context, { args }) => {
+    const row = await (await context.api()).getBackup(await context.project(), args.datastore, args.key);
+    context.out.data(row, () => factLines(row).join('\n'));
   },
 });
 
@@ -97,6 +103,7 @@ export const restore = defineCommand({
   details: ['The data of before is kept for a day (--keep), and berth db undo swaps it back.'],
   examples: [{ line: 'berth db restore postgres bkp_01jd3kq2m5abcdefghjk', says: 'apps reconnect at the swap' }],
   scope: 'project',
+  operations: ['restoreBackup'],
   args: { ...DATASTORE, key: { summary: 'key of the backup' } },
   flags: {
     keep: {
@@ -128,6 +135,7 @@ export const undo = defineCommand({
   summary: 'Swap back the data that the last restore replaced',
   examples: [{ line: 'berth db undo postgres', says: 'undoing twice is back at the restored data' }],
   scope: 'project',
+  operations: ['undoRestore'],
   args: DATASTORE,
   flags: { ...YES, ...DETACH, ...DRY_RUN },
   run: async (context, { args, flags }) => {
@@ -146,6 +154,7 @@ export const deleteBackup = defineCommand({
   summary: 'Delete a backup',
   examples: [{ line: 'berth db delete-backup postgres bkp_01jd3kq2m5abcdefghjk', says: 'wherever it is kept' }],
   scope: 'project',
+  operations: ['deleteBackup'],
   args: { ...DATASTORE, key: { summary: 'key of the backup' } },
   flags: { ...YES, ...DRY_RUN },
   run: async (context, { args, flags }) => {

@@ -1,3 +1,4 @@
+import { readPages } from '../../client/pages.ts';
 import { defineCommand } from '../../command.ts';
 import type { Out } from '../../output/out.ts';
 import { bytes, count, duration } from '../../output/format.ts';
@@ -14,13 +15,17 @@ export const tables = defineCommand({
     { line: "berth db tables redis --match 'session:*'", says: 'keys with type and time to live' },
   ],
   scope: 'project',
+  operations: ['listDatastoreTables'],
   args: DATASTORE,
   flags: {
     match: { type: 'string', value: 'TEXT', summary: 'part of the name; for redis a glob such as user:*' },
     ...PAGING,
   },
-  run: async (context, { args, flags }) => {
-    const reply = await (await context.api()).listTables(await context.project(), args.datastore, flags);
+  run: async (context, { args, flags: { match, ...paging } }) => {
+    const [api, project] = [await context.api(), await context.project()];
+    const reply = await readPages(paging, ['tables'], (page) =>
+      api.listTables(project, args.datastore, { ...page, match }),
+    );
     context.out.list(reply, reply.tables, {
       columns: [
         { title: 'NAME', value: (row) => (row.schema === undefined ? row.name : `${row.schema}.${row.name}`) },
@@ -56,6 +61,7 @@ export const query = defineCommand({
     { line: 'berth db query postgres - < report.sql', says: 'the statement from standard input' },
   ],
   scope: 'project',
+  operations: ['queryDatastore'],
   args: { ...DATASTORE, statement: { summary: 'the statement; - reads it from standard input' } },
   flags: {
     param: { type: 'strings', value: 'VALUE', summary: 'value of $1, $2 …, as JSON or text; repeat it' },

@@ -1,5 +1,5 @@
 import { defineGroup } from '../../command.ts';
-import { backup, backups, deleteBackup, download, restore, undo } from './backups.ts';
+import { backup, backupInfo, backups, deleteBackup, download, restore, undo } from './backups.ts';
 import { query, tables } from './console.ts';
 import { add, fork, info, ls, remove, restart, rotate, set } from './lifecycle.ts';
 import { shell, tunnel } from './tunnel.ts';
@@ -17,6 +17,7 @@ export const db = defineGroup({
     tables,
     backup,
     backups,
+    backupInfo,
     restore,
     undo,
     fork,

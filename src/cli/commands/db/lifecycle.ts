@@ -1,3 +1,4 @@
+import { readPages } from '../../client/pages.ts';
 import { defineCommand } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { settle, settleReply } from '../../follow.ts';
@@ -18,6 +19,7 @@ export const add = defineCommand({
     { line: 'berth db add redis --name cache --memory 256', says: 'CACHE_URL' },
   ],
   scope: 'project',
+  operations: ['createDatastore'],
   args: { kind: { summary: 'what it is', choices: ['postgres', 'redis', 'mongo'] } },
   flags: {
     name: { type: 'string', value: 'NAME', summary: 'name of the datastore; its kind without' },
@@ -47,6 +49,7 @@ export const fork = defineCommand({
     { line: 'berth db fork postgres old --key bkp_01jd3kq2m5abcdefghjk', says: 'from a certain one' },
   ],
   scope: 'project',
+  operations: ['forkDatastore'],
   args: { ...DATASTORE, name: { summary: 'name of the new datastore' } },
   flags: {
     key: { type: 'string', value: 'KEY', summary: 'backup to use; the newest verified one without' },
@@ -85,10 +88,12 @@ export const ls = defineCommand({
   summary: 'List the datastores of a project',
   examples: [{ line: 'berth db ls -p shop', says: 'with status, size and last backup' }],
   scope: 'project',
+  operations: ['listDatastores'],
   args: {},
   flags: PAGING,
   run: async (context, { flags }) => {
-    const reply = await (await context.api()).listDatastores(await context.project(), flags);
+    const [api, project] = [await context.api(), await context.project()];
+    const reply = await readPages(flags, ['datastores'], (page) => api.listDatastores(project, page));
     const now = Date.now();
     context.out.list(reply, reply.datastores, {
       columns: [
@@ -113,6 +118,7 @@ export const info = defineCommand({
   summary: 'Show a datastore: where it is, its limits, its backups',
   examples: [{ line: 'berth db info postgres', says: 'status, variables, size, next backup' }],
   scope: 'project',
+  operations: ['getDatastore'],
   args: DATASTORE,
   flags: {},
   run: async (context, { args }) => {
@@ -146,6 +152,7 @@ export const set = defineCommand({
   summary: 'Change the limits of a datastore; memory and CPU restart it',
   examples: [{ line: 'berth db set postgres --memory 1024', says: '1 GiB; apps reconnect' }],
   scope: 'project',
+  operations: ['updateDatastore'],
   args: DATASTORE,
   flags: {
     ...LIMITS,
@@ -167,6 +174,7 @@ export const restart = defineCommand({
   summary: 'Restart a datastore on the newest image of its version; apps reconnect',
   examples: [{ line: 'berth db restart postgres', says: 'such as for a minor upgrade' }],
   scope: 'project',
+  operations: ['restartDatastore'],
   args: DATASTORE,
   flags: { ...DETACH, ...DRY_RUN },
   run: async (context, { args, flags }) => {
@@ -180,6 +188,7 @@ export const rotate = defineCommand({
   summary: 'Give the services a new credential, replica by replica, then void the old one',
   examples: [{ line: 'berth db rotate postgres', says: 'without an outage' }],
   scope: 'project',
+  operations: ['rotateDatastore'],
   args: DATASTORE,
   flags: { ...DETACH, ...DRY_RUN },
   run: async (context, { args, flags }) => {
@@ -193,6 +202,7 @@ export const remove = defineCommand({
   summary: 'Delete a datastore with its data; its backups stay until their time is over',
   examples: [{ line: 'berth db delete postgres', says: 'asks for the name, and makes a final backup first' }],
   scope: 'project',
+  operations: ['deleteDatastore'],
   args: DATASTORE,
   flags: {
     'final-backup': { type: 'boolean', on: true, summary: 'make a last, verified backup first (--no-final-backup)' },

@@ -18,6 +18,7 @@ export const tunnel = defineCommand({
   ],
   examples: [{ line: 'berth db tunnel postgres --port 5433', says: 'then: psql -h 127.0.0.1 -p 5433 app' }],
   scope: 'project',
+  operations: ['openTunnel'],
   args: DATASTORE,
   flags: PORT,
   run: async (context, { args, flags }) => {
@@ -35,6 +36,7 @@ export const shell = defineCommand({
   summary: 'Open psql, redis-cli or mongosh on a datastore, or a simple console where they are missing',
   examples: [{ line: 'berth db shell postgres', says: 'psql, signed in' }],
   scope: 'project',
+  operations: ['openTunnel', 'queryDatastore'],
   args: DATASTORE,
   flags: {},
   run: async (context, { args }) => {
@@ -65,10 +67,11 @@ const open = async (
   if (detail.status !== 'ready')
     throw localError(`datastore "${name}" is ${detail.status}`, 'wait until its status is "ready"');
   const { listenForTunnel } = await import('../../tunnel/listen.ts');
-  const { token } = await context.server();
+  const { token, ca } = await context.server();
   const listener = await listenForTunnel({
     url: api.endpoint + api.tunnelPath(project, name),
     token,
+    ca,
     port,
     onConnection: () => undefined,
     onFailure: (message) =>

@@ -12,6 +12,7 @@ export const clone = defineCommand({
   ],
   examples: [{ line: 'berth clone web -p shop', says: 'into ./web' }],
   scope: 'project',
+  operations: ['getRepo'],
   args: { ...REPO, directory: { summary: 'where to; its name without', optional: true, complete: 'directory' } },
   flags: {
     branch: { type: 'string', short: 'b', value: 'BRANCH', summary: 'branch to check out' },

@@ -26,6 +26,7 @@ export const commit = defineCommand({
     },
   ],
   scope: 'project',
+  operations: ['commitRepoFiles'],
   args: {
     ...REPO,
     files: { summary: 'files below the current folder', variadic: true, optional: true, complete: 'file' },

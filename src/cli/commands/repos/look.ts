@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import type { CommitView, FileView, Repo } from '#modules/repos';
-import type { Api } from '../../client/api.ts';
+import type { CommitView, FileView, Repo, TreeView } from '#modules/repos';
+import type { Api, Paging } from '../../client/api.ts';
+import { readPages } from '../../client/pages.ts';
 import { defineCommand } from '../../command.ts';
 import { localError } from '../../failure.ts';
 import { age, bytes, count } from '../../output/format.ts';
@@ -17,6 +18,7 @@ export const info = defineCommand({
   summary: 'Show a repository: its address, what pushes deploy, its mirror, its size',
   examples: [{ line: 'berth repos info web', says: 'also how the last fetch of a mirror went' }],
   scope: 'project',
+  operations: ['getRepo'],
   args: REPO,
   flags: {},
   run: async (context, { args }) => {
@@ -51,6 +53,7 @@ export const log = defineCommand({
     { line: 'berth repos log web --ref v1.2 --path src/main.ts', says: 'those that changed a file, before a tag' },
   ],
   scope: 'project',
+  operations: ['listRepoCommits'],
   args: REPO,
   flags: {
     ...REF,
@@ -58,15 +61,16 @@ export const log = defineCommand({
     files: { type: 'boolean', summary: 'show how much each one changed' },
     ...PAGING,
   },
-  run: async (context, { args, flags: { ref, path, files, ...page } }) => {
-    const reply = await (
-      await context.api()
-    ).listRepoCommits(await context.project(), args.repo, {
-      ...page,
+  run: async (context, { args, flags: { ref, path, files, ...paging } }) => {
+    const [api, project] = [await context.api(), await context.project()];
+    const query = {
       ...(ref === undefined ? {} : { ref }),
       ...(path === undefined ? {} : { path }),
       ...(files ? { files } : {}),
-    });
+    };
+    const reply = await readPages(paging, ['commits'], (page) =>
+      api.listRepoCommits(project, args.repo, { ...page, ...query }),
+    );
     const now = Date.now();
     context.out.list(reply, reply.commits, {
       columns: [
@@ -81,6 +85,9 @@ export const log = defineCommand({
   },
 });
 
+/** What the API gives at most of a tree at once. */
+const TREE_PAGE = 5000;
+
 const changedText = ({ files = [], files_truncated: cut }: CommitView): string => {
   const sum = (of: 'additions' | 'deletions'): number => files.reduce((total, file) => total + (file[of] ?? 0), 0);
   return `${count(files.length, 'file')}${cut === true ? ' and more' : ''} +${sum('additions')} −${sum('deletions')}`;
@@ -94,28 +101,23 @@ export const tree = defineCommand({
     { line: 'berth repos tree web --recursive --ref v1.2', says: 'all files, as of a tag' },
   ],
   scope: 'project',
+  operations: ['getRepoTree'],
   args: { ...REPO, path: { summary: 'folder; the root without', optional: true } },
   flags: {
     ...REF,
     recursive: { type: 'boolean', short: 'r', summary: 'all files below' },
-    limit: {
-      type: 'number',
-      value: 'N',
-      integer: true,
-      min: 1,
-      summary: 'at most so many (default 1000, at most 5000)',
-    },
-    cursor: PAGING.cursor,
+    ...PAGING,
+    limit: { ...PAGING.limit, summary: 'at most so many (default 1000)' },
   },
-  run: async (context, { args, flags: { ref, recursive, ...page } }) => {
-    const reply = await (
-      await context.api()
-    ).getRepoTree(await context.project(), args.repo, {
-      ...page,
+  run: async (context, { args, flags: { ref, recursive, ...paging } }) => {
+    const [api, project] = [await context.api(), await context.project()];
+    const query = {
       ...(ref === undefined ? {} : { ref }),
       ...(args.path === undefined ? {} : { path: args.path }),
       ...(recursive ? { recursive } : {}),
-    });
+    };
+    const read = (page: Paging): Promise<TreeView> => api.getRepoTree(project, args.repo, { ...page, ...query });
+    const reply = await readPages(paging, ['entries'], read, TREE_PAGE);
     context.out.list(reply, reply.entries, {
       columns: [
         { title: 'MODE', value: (row) => row.mode },
@@ -135,6 +137,7 @@ export const show = defineCommand({
     { line: 'berth repos show web logo.png --ref v1.2 -o logo.png', says: 'its bytes into a file' },
   ],
   scope: 'project',
+  operations: ['getRepoFile'],
   args: { ...REPO, path: { summary: 'path from the root of the repository' } },
   flags: {
     ...REF,
@@ -173,6 +176,8 @@ const readWhole = async (
   for (let offset = first.next_offset; offset !== null;) {
     const part = await api.getRepoFile(project, repo, { ...asked, ref: first.commit, offset, length: PART_BYTES });
     parts.push(bytesOf(part));
+    if (part.next_offset !== null && part.next_offset <= offset)
+      throw localError('the server does not get on with the file', 'clone the repository instead: berth clone');
     offset = part.next_offset;
   }
   return { first, content: Buffer.concat(parts) };

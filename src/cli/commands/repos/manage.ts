@@ -1,4 +1,5 @@
 import type { Repo, UpdateRepo } from '#modules/repos';
+import { readPages } from '../../client/pages.ts';
 import { defineCommand } from '../../command.ts';
 import { usageError } from '../../failure.ts';
 import { age, bytes } from '../../output/format.ts';
@@ -41,6 +42,7 @@ export const create = defineCommand({
     },
   ],
   scope: 'project',
+  operations: ['createRepo'],
   args: { name: { summary: 'name of the repository' } },
   flags: {
     ...LINK,
@@ -65,10 +67,12 @@ export const ls = defineCommand({
   summary: 'List the git repositories of a project',
   examples: [{ line: 'berth repos ls -p shop', says: 'with what their pushes deploy' }],
   scope: 'project',
+  operations: ['listRepos'],
   args: {},
   flags: PAGING,
   run: async (context, { flags }) => {
-    const reply = await (await context.api()).listRepos(await context.project(), flags);
+    const [api, project] = [await context.api(), await context.project()];
+    const reply = await readPages(flags, ['repos'], (page) => api.listRepos(project, page));
     const now = Date.now();
     context.out.list(reply, reply.repos, {
       columns: [
@@ -99,6 +103,7 @@ export const link = defineCommand({
     { line: 'berth repos link web --off', says: 'pushes deploy nothing' },
   ],
   scope: 'project',
+  operations: ['updateRepo'],
   args: REPO,
   flags: {
     ...LINK,
@@ -122,6 +127,7 @@ export const remove = defineCommand({
   summary: 'Delete a repository with all its history; services stay as they are',
   examples: [{ line: 'berth repos delete web', says: 'asks for the name as confirmation' }],
   scope: 'project',
+  operations: ['deleteRepo'],
   args: REPO,
   flags: { ...YES, ...DRY_RUN },
   run: async (context, { args, flags }) => {

@@ -24,6 +24,7 @@ export const mirror = defineCommand({
     },
   ],
   scope: 'project',
+  operations: ['createRepo'],
   args: { name: { summary: 'name of the repository' }, url: { summary: 'https address of the other one' } },
   flags: { ...LINK, ...CREDENTIAL, ...DRY_RUN },
   run: async (context, { args, flags }) => {
@@ -69,6 +70,7 @@ export const set = defineCommand({
     { line: 'berth repos set web --no-mirror', says: 'takes pushes from now on' },
   ],
   scope: 'project',
+  operations: ['updateRepo'],
   args: REPO,
   flags: {
     name: { type: 'string', value: 'NAME', summary: 'its new name' },
@@ -114,6 +116,7 @@ export const sync = defineCommand({
   summary: 'Fetch a mirrored repository now',
   examples: [{ line: 'berth repos sync web', says: 'how it went: berth repos info web' }],
   scope: 'project',
+  operations: ['syncRepo'],
   args: REPO,
   flags: DRY_RUN,
   run: async (context, { args }) => {

@@ -43,6 +43,7 @@ const BY_NAME: Record<string, unknown> = {
   variables: ['DATABASE_URL', 'PGHOST'],
   names: ['DATABASE_URL', 'LOG_LEVEL'],
   next_cursor: null,
+  next_offset: null,
   operation_id: 'op_01jd3kq2m5abcdefghjk',
   path: '/var/lib/berth',
   phase: 'healthy',
