@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,6 +62,16 @@ export class FakeServer {
     chmodSync(this.write(`/tools/${name}`, script), 0o755);
   }
 
+  /** The same as a link to where the program lies. */
+  toolAt(name: string, place: string, script: string): void {
+    chmodSync(this.write(place, script), 0o755);
+    symlinkSync(this.path(place), this.path(`/tools/${name}`));
+  }
+
+  dropTool(name: string): void {
+    rmSync(this.path(`/tools/${name}`));
+  }
+
   /** Lets the server use ports that nobody has. */
   async choosePorts(): Promise<{ api: number; http: number }> {
     const [api = 0, http = 0, https = 0, proxy = 0, registry = 0] = await freePorts(5);
@@ -79,14 +90,23 @@ export class FakeServer {
 
   /** Runs install.sh without a terminal. */
   async install(...flags: string[]): Promise<Installed> {
-    const child = Bun.spawn([join(this.#media, 'install.sh'), ...flags], {
+    return this.#run([join(this.#media, 'install.sh'), ...flags]);
+  }
+
+  /** As from `curl … | sh -s -- FLAGS`, of a script that may have arrived in part. */
+  async pipe(script: string, ...flags: string[]): Promise<Installed> {
+    return this.#run(['sh', '-s', '--', ...flags], script);
+  }
+
+  async #run(argv: string[], input = ''): Promise<Installed> {
+    const child = Bun.spawn(['setsid', '--wait', ...argv], {
       env: {
         ...process.env,
         PATH: `${this.#tools}:${process.env['PATH']}`,
         INSTALL_ROOT: this.root,
         FAKE_ROOT: this.root,
       },
-      stdin: 'ignore',
+      stdin: new TextEncoder().encode(input),
       stdout: 'pipe',
       stderr: 'pipe',
     });
@@ -116,6 +136,8 @@ export class FakeServer {
 /** Notes what it is asked, and starts and stops the service as its unit says. */
 const SYSTEMCTL = `#!/bin/sh
 echo "$*" >>"$FAKE_ROOT/asked"
+[ "$1" != --quiet ] || shift
+[ "$1" != show ] || exit 0
 stop() {
   [ -e "$FAKE_ROOT/pid" ] || return 0
   kill "$(cat "$FAKE_ROOT/pid")" 2>/dev/null
