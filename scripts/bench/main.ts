@@ -16,6 +16,8 @@ import { docker } from '#test/support/docker.ts';
 import type { Berth } from '#test/support/berth.ts';
 import { apiRead } from './api-read.ts';
 import { builder } from './builder.ts';
+import { cliStart, cliStatus } from './cli.ts';
+import { cliPack } from './cli-pack.ts';
 import { crash } from './crash.ts';
 import { datastoreApi } from './datastore-api.ts';
 import { datastoreBackup } from './datastore-backup.ts';
@@ -48,11 +50,14 @@ const BENCHMARKS: Record<string, Benchmark> = {
   crash,
   idle,
   planning,
+  'cli-pack': cliPack,
   builder,
   'datastore-create': datastoreCreate,
   'datastore-query': datastoreQuery,
   'datastore-backup': datastoreBackup,
   'datastore-api': datastoreApi,
+  'cli-start': cliStart,
+  'cli-status': cliStatus,
   'git-transfer': gitTransfer,
   'git-memory': gitMemory,
   'git-api': gitApi,
