@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { randomUUID } from 'node:crypto';
 import { deployRoutes, type CreateDeploy } from '#deploy/index';
 import { createAddressOf } from '#http/client-address';
 import { createFrame, tuneRoutes } from '#http/frame';
@@ -41,6 +42,7 @@ import {
 import { servicesRoutes, type Services } from '#modules/services';
 import { createApiDocument, systemRoutes, type ApiDocument, type SourceRoute, type System } from '#modules/system';
 import { tokensRoutes, type Tokens } from '#modules/tokens';
+import { mcpRoutes } from './mcp/routes.ts';
 
 export interface AppDeps {
   db: Database;
@@ -75,6 +77,8 @@ export interface AppDeps {
   createDeploy: CreateDeploy;
   requireExists: (project: string) => void;
   requireService: (project: string, service: string) => void;
+  /** Names of this server, whose pages may call `/mcp`. */
+  hosts: readonly string[];
   /** Checks every reply against its schema; for tests. */
   checkReplies?: boolean;
 }
@@ -85,6 +89,7 @@ const FAILED_ATTEMPTS_PER_MINUTE = 20;
 /** Hangs every module's routes into the frame. */
 export const createApp = (deps: AppDeps) => {
   let document: ApiDocument | undefined;
+  let handle = (_request: Request): Promise<Response> => Promise.reject(notAssembled());
   const guard = guardOf(deps);
   const app = createFrame({
     guard,
@@ -106,7 +111,8 @@ export const createApp = (deps: AppDeps) => {
     .use(envRoutes(deps))
     .use(eventsRoutes(deps))
     .use(logsRoutes(deps))
-    .use(deployRoutes(deps));
+    .use(deployRoutes(deps))
+    .use(mcpRoutes({ handle: (request) => handle(request), hosts: deps.hosts, newSessionId: randomUUID }));
 
   const routes = app.routes as unknown as SourceRoute[];
   // The document needs the reply schemas, which the tuning takes away.
@@ -116,6 +122,7 @@ export const createApp = (deps: AppDeps) => {
   );
   tuneRoutes(routes, { checkReplies: deps.checkReplies ?? false });
   guard.load(routes);
+  handle = async (request) => app.handle(request);
   return app;
 };
 
@@ -130,6 +137,8 @@ const guardOf = (deps: AppDeps) =>
   });
 
 const documentOf = (document: ApiDocument | undefined): ApiDocument => {
-  if (document === undefined) throw new Error('the app is not assembled yet');
+  if (document === undefined) throw notAssembled();
   return document;
 };
+
+const notAssembled = (): Error => new Error('the app is not assembled yet');

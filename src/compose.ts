@@ -78,6 +78,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     createDeploy,
     http,
     system,
+    hosts: [config.baseDomain],
   });
   const listener = createServer({
     ...parseListen(config.listen),

@@ -25,6 +25,11 @@ const RPC = (service: string): Ask => ({
   headers: { 'content-type': `application/x-git-${service}-request` },
 });
 
+const PING: Ask = {
+  body: { jsonrpc: '2.0', id: 1, method: 'ping' },
+  headers: { accept: 'application/json, text/event-stream' },
+};
+
 /** One row for every route; a route without one fails the suite. */
 const ROWS: Record<string, Row> = {
   getHome: { path: '/', right: 200 },
@@ -36,7 +41,9 @@ const ROWS: Record<string, Row> = {
   getOpenApiYaml: { path: '/v1/openapi.yaml', right: 200 },
   getDocs: { path: '/v1/docs', right: 200 },
   getDocsFile: { path: '/v1/docs/start.js', right: 200 },
+  callMcp: { path: '/mcp', right: 200, ask: PING },
   getSkill: { path: '/skill.md', right: 200 },
+  whoami: { path: '/v1/whoami', right: 200 },
   createToken: {
     path: '/v1/tokens',
     right: 201,
@@ -199,7 +206,7 @@ test.each(CASES)('%s wants a token, and a valid one', async (operationId, route)
   }
 });
 
-test.each(CASES.filter(([, { meta }]) => meta.capability !== 'public'))(
+test.each(CASES.filter(([, { meta }]) => meta.capability !== 'public' && meta.capability !== 'any'))(
   '%s refuses every other capability',
   async (operationId, route) => {
     const place = await furnish();

@@ -38,6 +38,7 @@ interface Media {
 interface Operation {
   operationId: string;
   security?: unknown[];
+  'x-capability': string;
   parameters: { name: string; in: string; schema: object; example?: unknown }[];
   requestBody?: { content: Record<string, Media> };
   responses: Record<string, { content?: Record<string, Media> }>;
@@ -89,8 +90,8 @@ test('every operation of the contract is there under its name', () => {
 test('every route but the pages for people and those for git is described, once', () => {
   const { app } = createWorld();
   const shown = app.routes.filter(({ hooks }) => (hooks as { detail?: { hide?: boolean } }).detail?.hide !== true);
-  // The page with its style, git's own protocol, and webhooks.
-  expect(app.routes.length - shown.length).toBe(7);
+  // The page with its style, git's own protocol, webhooks, and MCP.
+  expect(app.routes.length - shown.length).toBe(8);
   const routes = shown.map((route) => `${route.method} ${route.path.replaceAll(/:([a-z_]+)/g, '{$1}')}`);
   expect(operations.map(({ what }) => what).sort()).toEqual(routes.sort());
   expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
@@ -133,7 +134,7 @@ test('protected operations declare what the guard can refuse them with', () => {
     expect(codes).toContain('INTERNAL_ERROR');
     const open = operation.security !== undefined;
     expect(codes.includes('UNAUTHENTICATED')).toBe(!open);
-    expect(codes.includes('CAPABILITY_MISSING')).toBe(!open);
+    expect(codes.includes('CAPABILITY_MISSING')).toBe(!open && operation['x-capability'] !== 'any');
     expect(codes.every((code) => (ERROR_CODES as readonly string[]).includes(code))).toBe(true);
     if (operation.parameters.some((parameter) => parameter.in === 'path')) expect(codes).toContain('NOT_FOUND');
   }

@@ -114,6 +114,7 @@ export const createWorld = (options: WorldOptions = {}) => {
     proxySecret: 'proxy-secret',
     requireExists: (project) => void rig.projectStore.require(project),
     requireService: (project, service) => void rig.services.liveRelease(project, service),
+    hosts: ['berth.test'],
     checkReplies: true,
     ...options.app,
   });

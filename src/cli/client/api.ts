@@ -18,7 +18,7 @@ import type {
   UpdateDatastore,
 } from '#modules/datastores';
 import type { EnvEntry, SetEnv } from '#modules/env';
-import type { Token } from '#modules/tokens';
+import type { Token, Whoami } from '#modules/tokens';
 import { createHttp, type HttpOptions, type RequestOptions } from './http.ts';
 import { followStream, type StreamEvent, type StreamOptions } from './stream.ts';
 import { reposApi } from './repos-api.ts';
@@ -53,6 +53,8 @@ export const createApi = (options: HttpOptions) => {
     http,
 
     health: () => http.json<Record<string, unknown>>('GET', '/v1/health', { once: true }),
+    skill: async () => (await http.open('GET', '/skill.md')).text(),
+    whoami: () => http.json<Whoami>('GET', at('whoami')),
     capacity: () => http.json<Record<string, unknown>>('GET', '/v1/admin/capacity'),
 
     createProject: (name: string) =>

@@ -33,6 +33,7 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
       events: async () => (await import('./events.ts')).events,
       tokens: async () => (await import('./tokens.ts')).tokens,
       capacity: async () => (await import('./capacity.ts')).capacity,
+      mcp: async () => (await import('./mcp.ts')).mcp,
     },
   },
   {

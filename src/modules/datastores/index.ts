@@ -2,7 +2,7 @@ export { createDatastoreModule, type BackupFiles, type DatastoreModule, type Dat
 export { backupsRoutes } from './backup-routes.ts';
 export type { BackupRow, BackupStore } from './backup-store.ts';
 export type { Backups } from './backups.ts';
-export { DatastoreSchema } from './model.ts';
+export { CreateDatastoreBody, CreateDatastoreReply, DatastoreSchema, QueryBody, QueryReply } from './model.ts';
 export type * from './model.ts';
 export type { Queries } from './queries.ts';
 export { datastoresRoutes } from './routes.ts';

@@ -1,4 +1,5 @@
 export { createCommitVerbs, type CommitVerbs } from './commit-files.ts';
+export { CommitFilesBody, CommitFilesReply } from './content-model.ts';
 export type * from './content-model.ts';
 export { contentRoutes } from './content-routes.ts';
 export { createContents, type Contents } from './content.ts';

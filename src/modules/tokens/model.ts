@@ -14,6 +14,15 @@ export const TokenSchema = Type.Object({
   expires_at: nullable(Timestamp),
 });
 
+/** The caller's own token: what it may do, and where. */
+export const WhoamiReply = Type.Object({
+  token_id: TokenSchema.properties.id,
+  principal: TokenSchema.properties.principal,
+  capabilities: TokenSchema.properties.capabilities,
+  projects: TokenSchema.properties.projects,
+  expires_at: TokenSchema.properties.expires_at,
+});
+
 export const CreateTokenBody = Type.Object(
   {
     principal: Type.String({
@@ -35,6 +44,7 @@ export const CreateTokenReply = Type.Composite([
 ]);
 
 export type Token = Static<typeof TokenSchema>;
+export type Whoami = Static<typeof WhoamiReply>;
 
 export const RevokeTokenReply = Type.Composite([TokenSchema, Type.Object({ revoked_at: Timestamp })]);
 

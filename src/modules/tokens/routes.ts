@@ -3,8 +3,18 @@ import { Elysia, status } from 'elysia';
 import { ctxOf } from '#http/context';
 import { ListQuery, listReply, pageOf } from '#http/list';
 import { route } from '#http/route';
+import { isoTime } from '#kernel/clock';
+import type { Actor } from '#kernel/ctx';
 import { DryRunSchema, listOf, type DryRun } from '#kernel/schema';
-import { CreateTokenBody, CreateTokenReply, RevokeTokenReply, TokenSchema, type CreatedToken } from './model.ts';
+import {
+  CreateTokenBody,
+  CreateTokenReply,
+  RevokeTokenReply,
+  TokenSchema,
+  WhoamiReply,
+  type CreatedToken,
+  type Whoami,
+} from './model.ts';
 import type { Tokens } from './service.ts';
 
 const TokenPath = Type.Object({
@@ -17,6 +27,15 @@ const TokenPath = Type.Object({
 
 export const tokensRoutes = ({ tokens }: { tokens: Tokens }) =>
   new Elysia()
+    .get('/v1/whoami', ({ request }) => whoami(ctxOf(request).actor), {
+      response: { 200: WhoamiReply },
+      ...route({
+        operationId: 'whoami',
+        capability: 'any',
+        tag: 'tokens',
+        summary: 'Show what the token of this request may do, and where',
+      }),
+    })
     .post('/v1/tokens', ({ request, body }) => createdOr(tokens.createToken(ctxOf(request), body)), {
       body: CreateTokenBody,
       response: { 200: DryRunSchema, 201: CreateTokenReply },
@@ -62,3 +81,11 @@ export const tokensRoutes = ({ tokens }: { tokens: Tokens }) =>
     });
 
 const createdOr = (reply: CreatedToken | DryRun) => ('secret' in reply ? status(201, reply) : reply);
+
+const whoami = ({ tokenId, principal, capabilities, projects, expiresAt }: Actor): Whoami => ({
+  token_id: tokenId,
+  principal,
+  capabilities: [...capabilities],
+  projects: [...projects],
+  expires_at: expiresAt === null ? null : isoTime(expiresAt),
+});
