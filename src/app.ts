@@ -75,6 +75,8 @@ export interface AppDeps {
   events: Events;
   logs: ServiceLogs;
   createDeploy: CreateDeploy;
+  /** Whether this executable is on trial after an upgrade. */
+  onTrial?: () => boolean;
   requireExists: (project: string) => void;
   requireService: (project: string, service: string) => void;
   /** Names of this server, whose pages may call `/mcp`. */
@@ -133,6 +135,7 @@ const guardOf = (deps: AppDeps) =>
     addressOf: createAddressOf(deps.proxySecret, deps.peerOf),
     streams: deps.streams,
     newRequestId: createRequestIds(deps.newId),
+    ...(deps.onTrial === undefined ? {} : { onTrial: deps.onTrial }),
     onFault: (message, thrown) => deps.log.error(message, thrown),
   });
 

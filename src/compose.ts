@@ -10,6 +10,7 @@ import { createRunner, type Runner } from '#modules/operations';
 import { createSystem } from '#modules/system';
 import { VERSION } from '#cli/version';
 import { createApp } from './app.ts';
+import { startTrial, type OnTrial } from './upgrade/trial.ts';
 import { openBase } from './compose/base.ts';
 import { createEngines } from './compose/engines.ts';
 import { createModules } from './compose/modules.ts';
@@ -26,13 +27,15 @@ export interface RunningServer {
   url: string;
   /** The secret of the first admin token; on the first start only. */
   firstToken?: string;
+  /** Resolves when an upgrade to this executable failed: stop it, and start what lies in its place now. */
+  reverted: Promise<void>;
   /** Stops the API and the operations under way; apps, proxy and registry stay up. */
   stop(): Promise<void>;
 }
 
 /** Starts a server. It answers as soon as this resolves; the engines come up in the background. */
 export const startServer = async (config: Config, io: ServerIo): Promise<RunningServer> => {
-  const base = openBase(config, io.log);
+  const base = await openBase(config, io.log);
   const { clock, log, newId, db } = base;
   const engines = await createEngines(base);
   let runner: Runner | undefined;
@@ -50,6 +53,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   runner = createRunner({ store: stores.operations, journal, clock, log, ...ends });
   const createDeploy = createCreateDeploy({ ...deployDeps, newId, queue: api.operations });
 
+  const onTrial = base.trial === undefined ? undefined : startTrial({ ...base, ...config }, base.trial);
   let peerOf: Peer = () => undefined;
   const http = createHttpMetrics();
   const system = createSystem({
@@ -75,6 +79,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     repoStore: modules.repos.store,
     mirror: pushing.mirrors.request,
     peerOf: (request) => peerOf(request),
+    onTrial: () => onTrial?.active === true,
     createDeploy,
     http,
     system,
@@ -113,19 +118,23 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
       maintenance?.hurry();
       upkeep.hurry();
     },
-    onReady: () => {
-      runner.resume();
-      upkeepDone = Promise.all([upkeep.run(ending.signal), pushing.upkeep(ending.signal)]);
-      const { recovery, collector, caches } = deploy;
-      const parts = { recovery, collector, caches, ensurePlatform: platform.ensure };
-      maintenance = startMaintenance({ ...deployDeps, newId, queue: api.operations, ...parts });
-    },
+    onReady: () => void begin(),
   });
+  const begin = async (): Promise<void> => {
+    if (onTrial !== undefined && (await onTrial.over) !== 'confirmed') return;
+    runner.resume();
+    upkeepDone = Promise.all([upkeep.run(ending.signal), pushing.upkeep(ending.signal)]);
+    const { recovery, collector, caches } = deploy;
+    const parts = { recovery, collector, caches, ensurePlatform: platform.ensure };
+    maintenance = startMaintenance({ ...deployDeps, newId, queue: api.operations, ...parts });
+  };
 
   return {
     url: listener.url,
     ...(firstToken === undefined ? {} : { firstToken }),
+    reverted: untilReverted(onTrial),
     stop: async () => {
+      onTrial?.stop();
       await listener.stop();
       ending.abort();
       await maintenance?.stop();
@@ -140,6 +149,9 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     },
   };
 };
+
+const untilReverted = (onTrial: OnTrial | undefined): Promise<void> =>
+  new Promise((resolve) => void onTrial?.over.then((verdict) => verdict === 'reverting' && resolve()));
 
 const buildSlots = (config: Config): number =>
   config.buildConcurrency > 0 ? config.buildConcurrency : Math.max(1, Math.floor(availableParallelism() / 2));

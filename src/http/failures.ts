@@ -15,7 +15,7 @@ export const createOnError =
   ({ error, request, set }: Failure): ErrorBody | string => {
     const failure = translate(error, request);
     // What breaks because the client went away is no fault, and nobody reads the reply.
-    if (failure.kind === 'INTERNAL_ERROR' && !request.signal.aborted) {
+    if (failure.kind === 'INTERNAL_ERROR' && failure.httpStatus !== 503 && !request.signal.aborted) {
       onFault('a request failed', failure.cause ?? failure, String(set.headers['x-request-id'] ?? ''));
     }
     const basic = isBasic(request);

@@ -17,6 +17,8 @@ export interface GuardDeps {
   addressOf: (request: Request) => string;
   streams: Streams;
   newRequestId: () => string;
+  /** Whether this executable is on trial after an upgrade: what it accepted could be lost with it. */
+  onTrial?: () => boolean;
   onFault: RequestState['onFault'];
 }
 
@@ -77,6 +79,7 @@ const admit = (deps: GuardDeps, { request, match, session, requestId }: Admissio
   if (project !== undefined) requireProject(actor, project);
   if (request.method === 'HEAD' && entry.meta.stream) throw wrongMethod('HEAD', ['GET']);
   const { dryRun } = readFlags(entry, request);
+  if (entry.mutates && !dryRun && deps.onTrial?.() === true) throw upgrading();
   if (entry.mutates && !entry.meta.upload) checkLength(request);
   const ctx: Ctx = { actor, requestId, dryRun };
   return { ctx, entry, streams: deps.streams, onFault: deps.onFault };
@@ -124,6 +127,18 @@ const wrongMethod = (method: string, methods: readonly string[]): BerthError =>
     hint: `use ${methods.join(' or ')}`,
     httpStatus: 405,
   });
+
+const upgrading = (): BerthError =>
+  new BerthError(
+    'INTERNAL_ERROR',
+    'the server is being upgraded and takes no changes until the new version is confirmed',
+    {
+      hint: 'send the same request again in a few seconds',
+      retryable: true,
+      retryAfterSeconds: 2,
+      httpStatus: 503,
+    },
+  );
 
 /** The runtime then gives the path alone as URL, in which the router finds other segments than the guard. */
 const noHost = (): BerthError =>

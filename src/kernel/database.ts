@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { copyFileSync, existsSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, renameSync } from 'node:fs';
 import { BerthError } from './errors.ts';
 import initial from './migrations/001-initial.sql' with { type: 'text' };
 import buildCaches from './migrations/002-build-caches.sql' with { type: 'text' };
@@ -19,11 +19,16 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 4, sql: repos },
 ];
 
+/** The newest schema that this executable knows. */
+export const NEWEST_SCHEMA = MIGRATIONS.at(-1)?.version ?? 0;
+
 /** The first SQLite release without the WAL-reset bug with several connections. */
 const OLDEST_SQLITE = [3, 51, 3] as const;
 
 export interface OpenOptions {
   migrations?: readonly Migration[];
+  /** Whether the file is kept as it was before a migration; it is, unless this says no. */
+  keepCopy?: boolean;
 }
 
 /**
@@ -37,7 +42,7 @@ export const openDatabase = (path: string, options: OpenOptions = {}): Database 
   db.exec(
     'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;',
   );
-  migrate(db, options.migrations ?? MIGRATIONS, existed ? path : undefined);
+  migrate(db, options.migrations ?? MIGRATIONS, existed && options.keepCopy !== false ? path : undefined);
   return db;
 };
 
@@ -45,6 +50,10 @@ export const sqliteVersion = (db: Database): string => {
   const row = db.query<{ version: string }, []>('SELECT sqlite_version() AS version').get();
   return row?.version ?? '0.0.0';
 };
+
+/** Version of the schema that a database has; 0 for an empty one. */
+export const schemaVersion = (db: Database): number =>
+  db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
 
 const requireSqlite = (version: string): void => {
   const parts = version.split('.').map(Number);
@@ -60,7 +69,7 @@ const requireSqlite = (version: string): void => {
 };
 
 const migrate = (db: Database, migrations: readonly Migration[], snapshotOf: string | undefined): void => {
-  const current = db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
+  const current = schemaVersion(db);
   const latest = migrations.at(-1)?.version ?? 0;
   if (current > latest) {
     throw new BerthError('CONFLICT', `the state has schema ${current}, this executable knows up to ${latest}`, {
@@ -71,7 +80,7 @@ const migrate = (db: Database, migrations: readonly Migration[], snapshotOf: str
   if (pending.length === 0) return;
   if (snapshotOf !== undefined && current > 0) {
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    copyFileSync(snapshotOf, `${snapshotOf}.v${current}`);
+    keepCopy(snapshotOf, `${snapshotOf}.v${current}`);
   }
   db.transaction(() => {
     for (const migration of pending) {
@@ -79,4 +88,14 @@ const migrate = (db: Database, migrations: readonly Migration[], snapshotOf: str
       db.exec(`PRAGMA user_version = ${migration.version}`);
     }
   }).immediate();
+};
+
+/** Whole or not there, whatever happens meanwhile: the way back of an upgrade relies on it. */
+const keepCopy = (from: string, to: string): void => {
+  const part = `${to}.part`;
+  copyFileSync(from, part);
+  const handle = openSync(part, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
+  renameSync(part, to);
 };

@@ -35,7 +35,7 @@ export interface BerthErrorOptions {
   logTail?: string;
   /** Seconds after which a retry makes sense; sent as `Retry-After`. */
   retryAfterSeconds?: number;
-  /** Overrides the status of the code: only for 507 (disk full), 413 and 405 shapes of a code. */
+  /** Overrides the status of the code: only for 507 (disk full), 503 (upgrade), 413 and 405 shapes of a code. */
   httpStatus?: number;
   cause?: unknown;
 }

@@ -11,7 +11,7 @@ export interface Lock {
  * id included) is taken over: the start time in /proc tells processes of one id apart.
  */
 export const acquireLock = (file: string): Lock => {
-  const own = `${process.pid} ${startTime(process.pid) ?? ''}`;
+  const own = ownHolder();
   const holder = readHolder(file);
   if (holder !== undefined && holder !== own && isAlive(holder)) {
     throw conflict(
@@ -27,10 +27,16 @@ export const acquireLock = (file: string): Lock => {
 };
 
 /** Whether a live process holds the lock. */
-export const isLocked = (file: string): boolean => {
+export const isLocked = (file: string): boolean => lockedBy(file) !== undefined;
+
+/** Id of the live process that holds the lock. */
+export const lockedBy = (file: string): number | undefined => {
   const holder = readHolder(file);
-  return holder !== undefined && isAlive(holder);
+  return holder !== undefined && isAlive(holder) ? Number(holder.split(' ')[0]) : undefined;
 };
+
+/** The name of this process, for `isAlive`. */
+export const ownHolder = (): string => `${process.pid} ${startTime(process.pid) ?? ''}`;
 
 const readHolder = (file: string): string | undefined => {
   try {
@@ -41,7 +47,8 @@ const readHolder = (file: string): string | undefined => {
   }
 };
 
-const isAlive = (holder: string): boolean => {
+/** Whether the process lives that is named so, as in a lock. */
+export const isAlive = (holder: string): boolean => {
   const [pid, started] = holder.split(' ');
   return started !== undefined && started !== '' && startTime(Number(pid)) === started;
 };

@@ -39,6 +39,8 @@ export interface BootOptions {
   prepare?: (berth: Berth) => Promise<Prepared>;
   /** The engine to use instead of the host's. */
   engine?: TestEngine;
+  /** Another executable than dist/berth. */
+  executable?: string;
 }
 
 /** A berth of its own: data directory, ports, Docker objects; nothing is left of it after `destroy`. */
@@ -48,6 +50,7 @@ export class Berth {
   readonly #flags: string[];
   readonly #pool = randomPool();
   readonly #engine: TestEngine | undefined;
+  #executable = EXECUTABLE;
   #process: ReturnType<typeof Bun.spawn> | undefined;
   #cleanUp: (() => Promise<void>) | undefined;
   token = '';
@@ -59,8 +62,9 @@ export class Berth {
     this.#engine = engine;
   }
 
-  static async boot(flags: string[] = [], { prepare, engine }: BootOptions = {}): Promise<Berth> {
+  static async boot(flags: string[] = [], { prepare, engine, executable }: BootOptions = {}): Promise<Berth> {
     const berth = new Berth(await freePorts(5), flags, engine);
+    if (executable !== undefined) berth.#executable = executable;
     const prepared = await prepare?.(berth);
     berth.#cleanUp = prepared?.cleanUp;
     berth.#flags.push(...(prepared?.flags ?? []));
@@ -97,7 +101,7 @@ export class Berth {
     this.#process = Bun.spawn(
       [
         ...(this.#engine?.prefix ?? []),
-        EXECUTABLE,
+        this.#executable,
         'server',
         '--data-dir',
         this.dataDir,
@@ -114,6 +118,7 @@ export class Berth {
         '--token-file',
         this.#tokenFile,
         '--no-seed-base-images',
+        ...(this.#flags.includes('--prepare-datastores') ? [] : ['--no-prepare-datastores']),
         '--network-pool',
         this.#pool,
         ...this.#flags,

@@ -6,7 +6,7 @@ import type { CheckResult, CheckStatus, Subject } from '../doctor/check.ts';
 import { count } from '../output/format.ts';
 import type { Style } from '../output/style.ts';
 import { VERSION } from '../version.ts';
-import { configFrom } from './server.ts';
+import { configFrom } from './server-config.ts';
 
 export const doctor = defineCommand({
   name: 'doctor',

@@ -1,11 +1,15 @@
-import { loadConfig, type Config } from '#kernel/config';
-import { defineCommand } from '../command.ts';
-import { CONFIG_FLAGS, givenConfigFlags } from '../config-flags.ts';
+import type { Config } from '#kernel/config';
+import { ownExecutable } from '#kernel/executable-file';
+import type { RunningServer } from '#src/compose.ts';
+import { defineCommand, defineGroup } from '../command.ts';
+import { CONFIG_FLAGS } from '../config-flags.ts';
 import type { Context } from '../context.ts';
+import { CONFIG_FILE, configFrom } from './server-config.ts';
+import { check, upgrade } from './server-upgrade.ts';
 
-export const server = defineCommand({
-  name: 'server',
-  summary: 'Run the server',
+const runServer = defineCommand({
+  name: 'run',
+  summary: 'Run the server: what berth server does without a command',
   details: [
     'Each setting is a flag, a variable (--http-port is BERTH_HTTP_PORT) or a key of berth.toml in the data directory (http_port), in this order.',
     'On its first start it prints an administrator token, once. SIGTERM and Ctrl-C stop it gracefully; the apps go on serving.',
@@ -18,38 +22,46 @@ export const server = defineCommand({
   args: {},
   flags: {
     ...CONFIG_FLAGS,
-    config: {
-      type: 'string',
-      value: 'FILE',
-      complete: 'file',
-      summary: 'configuration file (default: berth.toml in the data directory)',
-    },
+    config: CONFIG_FILE,
   },
   run: async (context, { flags }) => {
     const config = configFrom(context, flags);
-    const { startServer } = await import('#src/compose.ts');
     const { out, io } = context;
     const ended = io.untilStopped();
-    const running = await startServer(config, { log: (line) => io.stderr.write(line) });
+    const own = await ownExecutable();
+    const running = await start(context, config);
     const facts = {
       url: running.url,
       ...(running.firstToken === undefined ? {} : { first_token: running.firstToken }),
     };
     out.data(facts, () => startText(running.url, running.firstToken));
-    const signal = await ended;
-    out.note(`${signal}: stopping; the apps go on serving`);
+    const why = await Promise.race([ended, running.reverted.then(() => 'REVERTED' as const)]);
+    out.note(`${why}: stopping; the apps go on serving`);
     await running.stop();
+    if (own !== undefined && (why === 'SIGUSR2' || why === 'REVERTED')) io.exec(own);
   },
 });
 
-/** The server's configuration as these flags, the environment and the file give it. */
-export const configFrom = (context: Context, flags: Readonly<Record<string, unknown>>): Config => {
-  const file = typeof flags['config'] === 'string' ? flags['config'] : context.io.env['BERTH_CONFIG'];
-  return loadConfig({
-    flags: givenConfigFlags(flags),
-    env: context.io.env,
-    ...(file === undefined ? {} : { file: context.path(file) }),
-  });
+export const server = defineGroup({
+  name: 'server',
+  summary: 'Run the server, upgrade it',
+  commands: [runServer, upgrade, check],
+  fallback: 'run',
+  leading: true,
+});
+
+/** Leaves the place to the former executable when this one was found wanting. */
+const start = async ({ io }: Context, config: Config): Promise<RunningServer> => {
+  const [{ startServer }, { Handover }] = await Promise.all([
+    import('#src/compose.ts'),
+    import('#src/upgrade/start.ts'),
+  ]);
+  try {
+    return await startServer(config, { log: (line) => io.stderr.write(line) });
+  } catch (thrown) {
+    if (thrown instanceof Handover) io.exec(thrown.executable);
+    throw thrown;
+  }
 };
 
 const startText = (url: string, token: string | undefined): string =>

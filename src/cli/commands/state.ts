@@ -6,7 +6,7 @@ import { defineCommand } from '../command.ts';
 import { CONFIG_FLAGS } from '../config-flags.ts';
 import type { Context } from '../context.ts';
 import { bytes, count } from '../output/format.ts';
-import { configFrom } from './server.ts';
+import { configFrom } from './server-config.ts';
 
 const PLACE = {
   ...(CONFIG_FLAGS['data-dir'] === undefined ? {} : { 'data-dir': CONFIG_FLAGS['data-dir'] }),

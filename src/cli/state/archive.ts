@@ -32,6 +32,8 @@ const LEFT_OUT = [
   /^logs$/,
   /^uploads$/,
   /^builds$/,
+  // Of an upgrade: what is under way is about this machine's executables.
+  /^\.?upgrade[-.]/,
   /^datastores\/templates$/,
   // A repository that is being made or deleted.
   /^repos\/\./,

@@ -6,6 +6,7 @@ const CheckState = oneOf(['ok', 'failing'], { description: 'failing: no answer, 
 export const HealthSchema = Type.Object({
   status: oneOf(['ok', 'degraded'], { description: 'degraded: the API answers, something behind it does not' }),
   version: Type.String({ examples: ['0.1.0'] }),
+  schema: Type.Integer({ description: 'version of the schema of the state', examples: [4] }),
   checks: Type.Object({ database: CheckState, engine: CheckState, proxy: CheckState, registry: CheckState }),
 });
 

@@ -8,7 +8,7 @@ import type { Runtime, RuntimeInfo } from '#engines/runtime/port';
 import type { Streams } from '#http/streams';
 import type { Clock } from '#kernel/clock';
 import type { Config } from '#kernel/config';
-import { sqliteVersion } from '#kernel/database';
+import { schemaVersion, sqliteVersion } from '#kernel/database';
 import type { Capacity, Health } from './model.ts';
 import { createProbe } from './probe.ts';
 
@@ -62,7 +62,7 @@ export const createSystem = (deps: SystemDeps): System => {
       };
       const allWell = Object.values(checks).every((state) => state === 'ok');
       const ready = deps.problem() === undefined;
-      return { status: allWell && ready ? 'ok' : 'degraded', version: deps.version, checks };
+      return { status: allWell && ready ? 'ok' : 'degraded', version: deps.version, schema: schemaVersion(db), checks };
     },
     capacity: async () => {
       const [info, proxyHealth, registrySize, cacheSize] = await Promise.all([

@@ -1,0 +1,96 @@
+import { stat } from 'node:fs/promises';
+import { defineCommand } from '../command.ts';
+import { CONFIG_FLAGS } from '../config-flags.ts';
+import { localError } from '../failure.ts';
+import { CONFIG_FILE, configFrom, PLACE } from './server-config.ts';
+
+export const upgrade = defineCommand({
+  name: 'upgrade',
+  summary: 'Exchange the executable of the running server, and go back by itself when the new one is not well',
+  details: [
+    'On the machine of the server, as its user. The new executable is tried on a copy of the state first, migrations included, with the settings that the server runs with. Then it takes the place of the old one, which is kept beside, and the server restarts: the API is away for about a second, apps are not. Until the new version has been well for some seconds it takes no changes; when it is not, the old executable comes back, and the state as it was.',
+    'When this command is killed, or the machine restarts, the server ends the upgrade by itself. A version whose schema is older than that of the state is refused: there are no migrations back.',
+  ],
+  examples: [
+    { line: 'sudo berth server upgrade ./berth-linux-amd64', says: 'to a file that was downloaded' },
+    { line: 'sudo berth server upgrade ./berth-linux-amd64 --check', says: 'only see whether it fits' },
+  ],
+  scope: 'none',
+  args: { file: { summary: 'the new executable', complete: 'file' } },
+  flags: {
+    ...PLACE,
+    check: { type: 'boolean', summary: 'only try it on a copy of the state' },
+    downgrade: { type: 'boolean', summary: 'although it is older; its schema must not be' },
+    'timeout-seconds': { type: 'number', value: 'N', min: 1, summary: 'time that it has to become well (60)' },
+    'settle-seconds': {
+      type: 'number',
+      value: 'N',
+      min: 0,
+      summary: 'how long it has to stay well before it is confirmed (3)',
+    },
+  },
+  run: async (context, { args, flags }) => {
+    const { out, io } = context;
+    const { dataDir } = configFrom(context, flags);
+    const file = context.path(args.file);
+    if (
+      !(await stat(file).then(
+        (found) => found.isFile(),
+        () => false,
+      ))
+    )
+      throw localError(`there is no file ${file}`, 'name the executable to upgrade to');
+    const { upgradeServer } = await import('../upgrade-server/upgrade.ts');
+    const done = await upgradeServer({
+      dataDir,
+      file,
+      checkOnly: flags.check,
+      downgrade: flags.downgrade,
+      gate: {
+        timeoutMs: (flags['timeout-seconds'] ?? 60) * 1000,
+        settleMs: (flags['settle-seconds'] ?? 3) * 1000,
+      },
+      now: Date.now(),
+      signal: io.signal,
+      note: out.note,
+    });
+    out.data(done, () =>
+      done.changed
+        ? `berth ${done.to} runs; ${done.from} is kept as ${done.previous}`
+        : flags.check
+          ? `berth ${done.to} fits this server, which runs ${done.from}`
+          : `this is what runs: berth ${done.from}`,
+    );
+  },
+});
+
+export const check = defineCommand({
+  name: 'check',
+  summary: 'Try this executable on a copy of a state, with all settings',
+  details: ['What berth server upgrade asks the new executable. The copy is migrated; the state itself is left alone.'],
+  examples: [
+    {
+      line: 'berth server check --copy /tmp/copy --data-dir /var/lib/berth',
+      says: 'with a copy of berth.db in /tmp/copy',
+    },
+  ],
+  scope: 'none',
+  args: {},
+  flags: {
+    ...CONFIG_FLAGS,
+    config: CONFIG_FILE,
+    copy: {
+      type: 'string',
+      value: 'DIR',
+      complete: 'directory',
+      summary: 'directory with a copy of berth.db, which is changed',
+    },
+  },
+  run: async (context, { flags }) => {
+    const config = configFrom(context, flags);
+    if (flags.copy === undefined) throw localError('there is no copy to try this on', 'give it: --copy DIR');
+    const { checkState } = await import('#src/compose/check.ts');
+    const checked = await checkState(config, context.path(flags.copy));
+    context.out.data(checked, () => `berth ${checked.version} fits; the copy has schema ${checked.database} now`);
+  },
+});
