@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DryRun } from '#kernel/schema';
 import { CliFailure, interrupted, Planned } from '../failure.ts';
 import { failureOf, notBerth, redirected, unreachable } from './failures.ts';
+import { watchConnection } from './patience.ts';
 import { proxyFor } from './proxy.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -120,6 +121,9 @@ const send = async (options: HttpOptions, url: URL, { method, request, key }: Se
   const upload = request.stream === undefined ? undefined : watched(request.stream.open());
   if (request.stream !== undefined) headers['content-type'] = request.stream.contentType;
   else if (request.json !== undefined) headers['content-type'] = 'application/json';
+  const proxy = proxyFor(url, options.env ?? {});
+  const patience =
+    options.fetch === undefined ? watchConnection(proxy === undefined ? url : new URL(proxy)) : undefined;
   const body = upload?.body ?? (request.json === undefined ? null : JSON.stringify(request.json));
   try {
     // `timeout: false`: streams may be quiet for longer than Bun's default.
@@ -127,7 +131,7 @@ const send = async (options: HttpOptions, url: URL, { method, request, key }: Se
       method,
       headers,
       body,
-      signal: options.signal,
+      signal: AbortSignal.any([options.signal, ...(patience === undefined ? [] : [patience.signal])]),
       redirect: 'manual',
       duplex: 'half',
       timeout: false,
@@ -142,9 +146,11 @@ const send = async (options: HttpOptions, url: URL, { method, request, key }: Se
     // A body that could not be made is the cause, not the connection that broke off because of it.
     if (upload?.failure() instanceof CliFailure) throw upload.failure();
     return {
-      failure: thrown instanceof CliFailure ? thrown : unreachable(thrown, url, proxyFor(url, options.env ?? {})),
+      failure: thrown instanceof CliFailure ? thrown : unreachable(thrown, url, proxy),
       waitMs: undefined,
     };
+  } finally {
+    patience?.end();
   }
 };
 

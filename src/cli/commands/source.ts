@@ -1,3 +1,5 @@
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { CliFailure, localError } from '../failure.ts';
 import { bytes, count } from '../output/format.ts';
@@ -21,8 +23,30 @@ export const prepareSource = async (context: Context, folder: string): Promise<S
       `${folder} holds no file to deploy`,
       'give the directory that holds the source; see .serviceignore',
     );
+  checkReadable(tree);
   await checkSize(context, tree);
   return tree;
+};
+
+/** A file that cannot be read would break the upload off in its middle. */
+const checkReadable = ({ root, entries }: SourceTree): void => {
+  const closed = entries.filter(({ type, path }) => type === 'file' && !isReadable(join(root, path)));
+  const [first] = closed;
+  if (first === undefined) return;
+  const more = closed.length === 1 ? '' : `, and ${count(closed.length - 1, 'more file')}`;
+  throw localError(
+    `cannot read ${first.path}${more}: permission denied`,
+    `make it readable, or exclude it: add a line "${first.path}" to .serviceignore`,
+  );
+};
+
+const isReadable = (file: string): boolean => {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 /** The limit counts packed bytes: sources above it are packed once on trial, so that a refusal comes before the upload. */

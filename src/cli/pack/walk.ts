@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { messageOf } from '#kernel/errors';
 import { createIgnore, IGNORE_FILE, type Ignore } from '#kernel/source-rules';
-import { localError } from '../failure.ts';
+import { fileFault, localError } from '../failure.ts';
 
 /** One thing that goes into the upload. `path` is relative, with `/`. */
 export type SourceEntry =
@@ -70,6 +70,7 @@ const namesIn = async (root: string, folder: string): Promise<string[]> => {
       throw localError(`there is no directory ${root}`, 'give the directory that holds the source');
     if (folder === '' && codeOf(thrown) === 'ENOTDIR')
       throw localError(`${root} is no directory`, 'give the directory that holds the source');
+    if (folder === '') throw fileFault(`cannot read ${root}`, thrown);
     throw unreadable(folder, thrown);
   }
 };
