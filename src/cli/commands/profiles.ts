@@ -1,7 +1,10 @@
+import type { Api } from '../client/api.ts';
 import { defineCommand } from '../command.ts';
 import { CliFailure, usageError } from '../failure.ts';
-import { configFile, readProfiles, writeProfiles } from '../settings/profiles.ts';
+import { factLines } from '../output/facts.ts';
+import { changeProfiles, configFile, readProfiles } from '../settings/profiles.ts';
 import { didYouMean } from '../suggest.ts';
+import { VERSION } from '../version.ts';
 
 export const logout = defineCommand({
   name: 'logout',
@@ -17,8 +20,10 @@ export const logout = defineCommand({
     const name = args.profile ?? current;
     if (name === null) throw usageError('no server is in use', 'name one: berth logout <profile>');
     if (profiles[name] === undefined) throw unknownProfile(name, Object.keys(profiles));
-    const left = Object.fromEntries(Object.entries(profiles).filter(([each]) => each !== name));
-    await writeProfiles(file, { current: current === name ? null : current, profiles: left });
+    await changeProfiles(file, (saved) => ({
+      current: saved.current === name ? null : saved.current,
+      profiles: Object.fromEntries(Object.entries(saved.profiles).filter(([each]) => each !== name)),
+    }));
     context.out.data({ profile: name, forgotten: true }, () => `${name} is forgotten`);
   },
 });
@@ -53,7 +58,8 @@ export const use = defineCommand({
     }
     const profile = profiles[args.profile];
     if (profile === undefined) throw unknownProfile(args.profile, Object.keys(profiles));
-    await writeProfiles(file, { current: args.profile, profiles });
+    const chosen = args.profile;
+    await changeProfiles(file, (saved) => ({ ...saved, current: chosen }));
     context.out.data({ profile: args.profile, endpoint: profile.endpoint }, () => `using ${profile.endpoint}`);
     return undefined;
   },
@@ -61,36 +67,42 @@ export const use = defineCommand({
 
 export const whoami = defineCommand({
   name: 'whoami',
-  summary: 'Show which server is used, and whether its token works',
-  examples: [{ line: 'berth whoami', says: 'server, profile, version, token' }],
+  summary: 'Show which server is used, and what its token may do; exits 1 when the token does not work',
+  examples: [{ line: 'berth whoami', says: 'server, versions, principal, capabilities, projects' }],
   scope: 'server',
+  operations: ['whoami'],
   args: {},
   flags: {},
   run: async (context) => {
     const settings = await context.server();
     const api = await context.api();
     const health = await api.health();
-    const token = settings.token === undefined ? 'none' : await tokenState(() => api.listProjects({ limit: 1 }));
     const version = typeof health['version'] === 'string' ? health['version'] : 'unknown';
-    const facts = { endpoint: settings.endpoint, profile: settings.profile ?? null, server_version: version, token };
-    context.out.data(facts, () =>
-      Object.entries(facts)
-        .map(([name, value]) => `${name.replace('_', ' ').padEnd(15)} ${value ?? '-'}`)
-        .join('\n'),
-    );
-    return token === 'accepted' ? 0 : 1;
+    const own = settings.token === undefined ? undefined : await tokenFacts(api);
+    const facts = {
+      endpoint: settings.endpoint,
+      profile: settings.profile ?? null,
+      server_version: version,
+      client_version: VERSION,
+      token: settings.token === undefined ? 'none' : own === undefined ? 'refused' : 'accepted',
+      ...own,
+    };
+    context.out.data(facts, () => factLines(facts).join('\n'));
+    const { versionAdvice } = await import('../client/failures.ts');
+    const advice = versionAdvice(version);
+    if (advice !== undefined) context.out.warn(advice);
+    return own === undefined ? 1 : 0;
   },
 });
 
-/** A token without `read` is still a valid token: only UNAUTHENTICATED says that it is none. */
-const tokenState = async (ask: () => Promise<unknown>): Promise<'accepted' | 'refused'> => {
+/** What the token may do; undefined when it is none. A server that cannot say what it may do still says whether it is one. */
+const tokenFacts = async (api: Api): Promise<object | undefined> => {
   try {
-    await ask();
-    return 'accepted';
+    return await api.whoami();
   } catch (thrown) {
     if (!(thrown instanceof CliFailure)) throw thrown;
-    if (thrown.body.code === 'CAPABILITY_MISSING') return 'accepted';
-    if (thrown.body.code === 'UNAUTHENTICATED') return 'refused';
+    if (thrown.body.code === 'UNAUTHENTICATED') return undefined;
+    if (thrown.body.code === 'NOT_FOUND') return {};
     throw thrown;
   }
 };
