@@ -7,6 +7,8 @@ const MAIN = join(import.meta.dir, '../../../src/main.ts');
 export interface TerminalOptions {
   env?: Record<string, string>;
   columns?: number;
+  /** The program itself, where it is not berth from source. */
+  program?: readonly string[];
 }
 
 /** The CLI on a pseudo terminal, as a person sees it. */
@@ -15,8 +17,9 @@ export class Terminal {
   readonly #decoder = new TextDecoder();
   readonly #child: Bun.Subprocess;
 
-  constructor(home: Home, args: readonly string[], { env = {}, columns = 100 }: TerminalOptions = {}) {
-    this.#child = Bun.spawn([process.execPath, MAIN, ...args], {
+  constructor(home: Pick<Home, 'dir' | 'path'>, args: readonly string[], options: TerminalOptions = {}) {
+    const { env = {}, columns = 100, program = [process.execPath, MAIN] } = options;
+    this.#child = Bun.spawn([...program, ...args], {
       cwd: home.dir,
       env: {
         PATH: process.env['PATH'] ?? '',
