@@ -11,6 +11,10 @@ declare module '*.css' {
   export default text;
 }
 declare module 'swagger-ui-dist/*' {
-  const path: string;
-  export default path;
+  const text: string;
+  export default text;
+}
+declare module '*.sh' {
+  const text: string;
+  export default text;
 }

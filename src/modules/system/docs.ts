@@ -1,5 +1,3 @@
-import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' };
-import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' };
 import { notFound } from '#kernel/errors';
 
 /** Only this server: no outside host is asked for anything, and nothing inline runs. */
@@ -53,19 +51,25 @@ const START = `SwaggerUIBundle({
 
 export const docsPage = (): Response => new Response(PAGE, { headers: HTML_HEADERS });
 
-/** A part of the page. */
-export const docsFile = (name: string): Response => {
+/** A part of the page. The large ones are loaded when somebody looks. */
+export const docsFile = async (name: string): Promise<Response> => {
   switch (name) {
     case 'start.js':
       return asset(START, 'text/javascript; charset=utf-8');
     case 'swagger-ui-bundle.js':
-      return asset(Bun.file(bundlePath), 'text/javascript; charset=utf-8');
+      return asset(await bundle(), 'text/javascript; charset=utf-8');
     case 'swagger-ui.css':
-      return asset(Bun.file(stylePath), 'text/css; charset=utf-8');
+      return asset(await style(), 'text/css; charset=utf-8');
     default:
       throw notFound('no such file of the documentation', 'open /v1/docs');
   }
 };
 
-const asset = (body: string | Blob, type: string): Response =>
+const bundle = async (): Promise<string> =>
+  (await import('swagger-ui-dist/swagger-ui-bundle.js', { with: { type: 'text' } })).default;
+
+const style = async (): Promise<string> =>
+  (await import('swagger-ui-dist/swagger-ui.css', { with: { type: 'text' } })).default;
+
+const asset = (body: string, type: string): Response =>
   new Response(body, { headers: { 'content-type': type, 'cache-control': 'public, max-age=3600' } });
