@@ -22,6 +22,7 @@ import {
   type Queries,
   type Tunnels,
 } from '#modules/datastores';
+import { downloadsRoutes, type DownloadsRoutesDeps } from '#modules/downloads';
 import { envRoutes, type Env } from '#modules/env';
 import { eventsRoutes, type Events } from '#modules/events';
 import { logsRoutes, type ServiceLogs } from '#modules/logs';
@@ -71,6 +72,7 @@ export interface AppDeps {
   repoStore: RepoStore;
   /** Asks for a mirrored repository to be fetched soon. */
   mirror: (id: string) => void;
+  downloads: DownloadsRoutesDeps;
   env: Env;
   events: Events;
   logs: ServiceLogs;
@@ -99,6 +101,7 @@ export const createApp = (deps: AppDeps) => {
     onFault: (message, thrown, requestId) => deps.log.error(message, thrown, { request: requestId }),
   })
     .use(systemRoutes({ system: deps.system, metrics: deps, document: () => documentOf(document) }))
+    .use(downloadsRoutes(deps.downloads))
     .use(tokensRoutes(deps))
     .use(projectsRoutes(deps))
     .use(servicesRoutes(deps))

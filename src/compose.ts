@@ -12,6 +12,7 @@ import { VERSION } from '#cli/version';
 import { createApp } from './app.ts';
 import { startTrial, type OnTrial } from './upgrade/trial.ts';
 import { openBase } from './compose/base.ts';
+import { assembleDownloads } from './compose/downloads.ts';
 import { createEngines } from './compose/engines.ts';
 import { createModules } from './compose/modules.ts';
 import { startPlatform } from './compose/platform.ts';
@@ -81,6 +82,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     peerOf: (request) => peerOf(request),
     onTrial: () => onTrial?.active === true,
     createDeploy,
+    downloads: await assembleDownloads(base, (request) => peerOf(request) !== undefined),
     http,
     system,
     hosts: [config.baseDomain],

@@ -58,6 +58,10 @@ const HELP: Record<Exclude<keyof Config, (typeof SECRET)[number]>, Help> = {
     'hosts and blocks of addresses that mirrors of git repositories may reach though they are private',
   ],
   mirrorPollSeconds: ['SECONDS', 'time between two looks at the address of a mirror'],
+  downloadsDir: [
+    'DIR',
+    'where the clients lie that /install.sh and /dl hand out: dist/downloads of "bun run build"; found by itself in downloads/ or ../lib/berth/downloads beside the executable',
+  ],
   tokenFile: ['FILE', 'also write the first admin token to this file (mode 0600)'],
   logLevel: ['LEVEL', 'debug, info, warn or error'],
 };

@@ -89,6 +89,8 @@ export interface Config {
   mirrorAllow: string;
   /** Seconds between two looks at the address of a mirror; its webhooks come on top. */
   mirrorPollSeconds: number;
+  /** Folder with the clients that `/dl` hands out; empty: beside the executable, or in ../lib/berth. */
+  downloadsDir: string;
   /** File that the first admin token is written to (0600), besides being printed once. */
   tokenFile: string;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
@@ -146,6 +148,7 @@ export const DEFAULT_CONFIG: Config = {
   backupS3Prefix: 'berth/',
   mirrorAllow: '',
   mirrorPollSeconds: 300,
+  downloadsDir: '',
   tokenFile: '',
   logLevel: 'info',
 };

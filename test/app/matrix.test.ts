@@ -34,6 +34,8 @@ const PING: Ask = {
 const ROWS: Record<string, Row> = {
   getHome: { path: '/', right: 200 },
   getHomeStyle: { path: '/home.css', right: 200 },
+  getInstaller: { path: '/install.sh', right: 200 },
+  downloadClient: { path: '/dl/manifest.json', right: 200 },
   getHealth: { path: '/v1/health', right: 200 },
   clusterCapacity: { path: '/v1/admin/capacity', right: 200 },
   getMetrics: { path: '/metrics', right: 200 },
@@ -42,6 +44,7 @@ const ROWS: Record<string, Row> = {
   getDocs: { path: '/v1/docs', right: 200 },
   getDocsFile: { path: '/v1/docs/start.js', right: 200 },
   callMcp: { path: '/mcp', right: 200, ask: PING },
+  getTomlSchema: { path: '/schema/berth.toml.json', right: 200 },
   getSkill: { path: '/skill.md', right: 200 },
   whoami: { path: '/v1/whoami', right: 200 },
   createToken: {

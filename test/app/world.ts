@@ -6,6 +6,7 @@ import { systemClock, type Clock } from '#kernel/clock';
 import type { Config } from '#kernel/config';
 import { createIds } from '#kernel/ids';
 import type { Capability } from '#kernel/scope';
+import { createCatalogue, createTransfers } from '#modules/downloads';
 import { createSystem } from '#modules/system';
 import { createGitHttp } from '#repos/git-http';
 import { createTokens } from '#modules/tokens';
@@ -110,6 +111,10 @@ export const createWorld = (options: WorldOptions = {}) => {
     system,
     tokens,
     createDeploy,
+    downloads: {
+      catalogue: createCatalogue({ folder: undefined, version: '0.0.0', own: undefined, log: rig.log }),
+      transfers: createTransfers(2, () => true),
+    },
     peerOf: (request) => peer.of(request),
     proxySecret: 'proxy-secret',
     requireExists: (project) => void rig.projectStore.require(project),

@@ -1,3 +1,4 @@
+import type { ReleaseManifest } from '#kernel/release-manifest';
 import type { DryRun } from '#kernel/schema';
 import type { Event } from '#modules/events';
 import type { Accepted, Operation } from '#modules/operations';
@@ -20,8 +21,8 @@ import type {
 import type { EnvEntry, SetEnv } from '#modules/env';
 import type { Token, Whoami } from '#modules/tokens';
 import { createHttp, type HttpOptions, type RequestOptions } from './http.ts';
-import { followStream, type StreamEvent, type StreamOptions } from './stream.ts';
 import { reposApi } from './repos-api.ts';
+import { followStream, type StreamEvent, type StreamOptions } from './stream.ts';
 
 export type List<K extends string, T> = Record<K, T[]> & { next_cursor: string | null };
 export type LogLine = { ts: string; replica: string; release: string; stream: string; line: string };
@@ -56,11 +57,11 @@ export const createApi = (options: HttpOptions) => {
     skill: async () => (await http.open('GET', '/skill.md')).text(),
     whoami: () => http.json<Whoami>('GET', at('whoami')),
     capacity: () => http.json<Record<string, unknown>>('GET', '/v1/admin/capacity'),
+    /** A document that the server gives as text. */
+    text: async (path: string): Promise<string> => (await http.open('GET', path)).text(),
 
     createProject: (name: string) =>
       http.json<Project & { created: boolean }>('POST', at('projects'), { json: { name } }),
-    /** A document that the server gives as text. */
-    text: async (path: string): Promise<string> => (await http.open('GET', path)).text(),
     listProjects: (page: Paging) => http.json<List<'projects', Project>>('GET', at('projects'), { query: { ...page } }),
     getProject: (name: string) => http.json<ProjectTree>('GET', project(name)),
     deleteProject: (name: string) => http.json<Accepted>('DELETE', project(name), CONFIRM),
@@ -110,10 +111,10 @@ export const createApi = (options: HttpOptions) => {
       http.json<QueryReply>('POST', datastore(of, name, 'query'), { json: body, once: true }),
     listBackups: (of: string, name: string, page: Paging) =>
       http.json<List<'backups', Backup>>('GET', datastore(of, name, 'backups'), { query: { ...page } }),
+    getBackup: (of: string, name: string, key: string) => http.json<Backup>('GET', datastore(of, name, 'backups', key)),
     createBackup: (of: string, name: string) =>
       http.json<Accepted & { key: string }>('POST', datastore(of, name, 'backups')),
     deleteBackup: (of: string, name: string, key: string) =>
-    getBackup: (of: string, name: string, key: string) => http.json<Backup>('GET', datastore(of, name, 'backups', key)),
       http.json<Record<string, unknown>>('DELETE', datastore(of, name, 'backups', key), CONFIRM),
     downloadBackup: (of: string, name: string, key: string) =>
       http.open('GET', datastore(of, name, 'backups', key, 'download')),
@@ -129,6 +130,12 @@ export const createApi = (options: HttpOptions) => {
     ) => http.json<List<'operations', Operation>>('GET', at('operations'), { query: { ...query } }),
     getOperation: (id: string) => http.json<Operation>('GET', at('operations', id)),
     cancelOperation: (id: string) => http.json<Operation>('POST', at('operations', id, 'cancel')),
+
+    clientManifest: () => http.json<ReleaseManifest>('GET', '/dl/manifest.json'),
+    downloadClient: (name: string, from: number) =>
+      http.open('GET', `/dl/${encodeURIComponent(name)}`, {
+        headers: { 'accept-encoding': 'identity', ...(from > 0 ? { range: `bytes=${from}-` } : {}) },
+      }),
 
     createToken: (body: { principal: string; capabilities: string[]; projects: string[]; expires_at?: string }) =>
       http.json<Token & { secret: string; created: true }>('POST', at('tokens'), { json: body }),

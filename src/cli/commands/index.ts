@@ -43,9 +43,9 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
       logout: async () => (await import('./profiles.ts')).logout,
       use: async () => (await import('./profiles.ts')).use,
       whoami: async () => (await import('./profiles.ts')).whoami,
-    },
       health: async () => (await import('./api.ts')).health,
       metrics: async () => (await import('./api.ts')).metrics,
+    },
   },
   {
     title: 'On the server',
@@ -57,7 +57,6 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
     },
   },
   {
-  {
     title: 'The API itself',
     entries: {
       docs: async () => (await import('./api.ts')).docs,
@@ -65,9 +64,11 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
       skill: async () => (await import('./api.ts')).skill,
     },
   },
+  {
     title: 'The client itself',
     entries: {
       'git-credential': async () => (await import('./repos/clone.ts')).gitCredential,
+      upgrade: async () => (await import('./upgrade.ts')).upgrade,
       completion: async () => (await import('./completion.ts')).completion,
       version: async () => (await import('./version.ts')).version,
       help: async () => (await import('./help.ts')).help,

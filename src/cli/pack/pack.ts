@@ -10,7 +10,8 @@ import type { SourceEntry, SourceTree } from './walk.ts';
 /** The same content gives the same archive, whenever it was checked out. */
 const MTIME = new Date(0);
 const CHUNK = 256 * 1024;
-const LEVEL = 6;
+/** Of gzip. More costs time without making much difference to an upload. */
+export const COMPRESSION_LEVEL = 6;
 
 /**
  * The tree as a gzipped tar, made while it is read: at no time more than a few chunks are in memory. `onBytes` is told the bytes of
@@ -18,7 +19,7 @@ const LEVEL = 6;
  */
 export const packSource = (tree: SourceTree, onBytes: (bytes: number) => void): ReadableStream<Uint8Array> => {
   const tar = createPack();
-  const gzip = createGzip({ level: LEVEL, chunkSize: 64 * 1024 });
+  const gzip = createGzip({ level: COMPRESSION_LEVEL, chunkSize: 64 * 1024 });
   const waiting = createWaiting();
   const stop = (reason: Error): void => {
     waiting.giveUp(reason);

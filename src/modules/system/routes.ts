@@ -7,6 +7,7 @@ import { CapacitySchema, HealthSchema } from './model.ts';
 import { homeRoutes } from './home.ts';
 import type { ApiDocument } from './openapi/document.ts';
 import { originOf } from '#http/origin';
+import { schemaReply } from './schemas.ts';
 import type { System } from './service.ts';
 import { skillReply } from './skill.ts';
 
@@ -61,6 +62,16 @@ export const systemRoutes = ({ system, metrics, document }: SystemRoutesDeps) =>
     .get('/v1/docs/:file', ({ params }) => docsFile(params.file), {
       params: Type.Object({ file: Type.String({ examples: ['start.js'] }) }),
       ...route({ operationId: 'getDocsFile', capability: 'public', tag, summary: 'Parts of the documentation page' }),
+    })
+    .get('/schema/:file', ({ params }) => schemaReply(params.file), {
+      params: Type.Object({ file: Type.String() }),
+      ...route({
+        operationId: 'getTomlSchema',
+        capability: 'public',
+        tag,
+        summary: 'JSON schemas of berth.toml, for editors',
+        page: true,
+      }),
     })
     .get('/skill.md', ({ request, query }) => skillReply(query.v, originOf(request)), {
       query: Type.Object({ v: Type.Optional(Type.String({ description: 'pins the version of the contract: 1' })) }),
