@@ -32,6 +32,7 @@ const HELP: Record<Exclude<keyof Config, (typeof SECRET)[number]>, Help> = {
   buildCacheBytes: ['BYTES', 'build cache to keep, of all services together'],
   buildCacheBytesPerService: ['BYTES', 'build cache that one service may keep'],
   seedBaseImages: ['', 'put the base images at hand into the registry ahead of the first deploy'],
+  prepareDatastores: ['', 'prepare data directories, so that a new Postgres is there sooner'],
   logBytesPerService: ['BYTES', 'stored log of one service'],
   quotaServices: ['N', 'services in one project'],
   quotaReplicas: ['N', 'replicas of one service'],

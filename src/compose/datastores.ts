@@ -4,6 +4,7 @@ import { createJobs } from '#engines/datastores/jobs';
 import { createMongoEngine } from '#engines/datastores/mongo/index';
 import type { DatastoreInstance } from '#engines/datastores/port';
 import { createPostgresEngine } from '#engines/datastores/postgres/index';
+import type { Keeper } from '#engines/datastores/postgres/keeper';
 import { createRedisEngine } from '#engines/datastores/redis/index';
 import type { Runtime } from '#engines/runtime/port';
 import {
@@ -17,7 +18,7 @@ import {
 import { openAuthority, type Authority } from '#datastores/authority';
 import { createDatastoreContainers, type DatastoreContainers } from '#datastores/containers';
 import { expiryOf, nextNightly } from '#datastores/calendar';
-import { datastoreLabels, JOB_LABELS } from '#datastores/labels';
+import { datastoreLabels, JOB_LABELS, templateLabels } from '#datastores/labels';
 import { openWhole, removeStored } from '#datastores/stored';
 import { createScratch } from '#datastores/scratch';
 import {
@@ -51,6 +52,7 @@ export const assembleDatastores = (deps: DatastoreAssemblyDeps, env: DatastoreMo
   const shared = createDatastorePlaces(deps);
   const kinds = createDatastoreEngines({ ...deps, ...shared });
   const { store, authority, places, presence } = shared;
+  const checkDisk = requireDisk(deps);
   const module: DatastoreModule = createDatastoreModule({
     ...deps,
     store,
@@ -60,7 +62,7 @@ export const assembleDatastores = (deps: DatastoreAssemblyDeps, env: DatastoreMo
     projectOf: (project) => deps.projects.require(project),
     gatewayOf: firstAddress,
     labelsOf: kinds.labelsOf,
-    requireDisk: requireDisk(deps),
+    requireDisk: checkDisk,
   });
   return {
     module,
@@ -75,7 +77,10 @@ export const assembleDatastores = (deps: DatastoreAssemblyDeps, env: DatastoreMo
       containers: kinds.containers,
       backups: module.backupStore,
       instanceOf: module.instanceOf,
+      requireDisk: checkDisk,
     },
+    /** Prepares what new datastores begin with. */
+    keepPrepared: kinds.keepPrepared,
     /** Ends what the engines keep open. */
     close: kinds.close,
   };
@@ -112,6 +117,7 @@ interface DatastoreKinds {
   engines: Engines;
   containers: DatastoreContainers;
   labelsOf(row: DatastoreRow): Record<string, string>;
+  keepPrepared: Keeper['run'];
   close(): void;
 }
 
@@ -137,17 +143,18 @@ const createDatastoreEngines = (
     newPassword,
   });
   const templateDir = join(config.dataDir, 'datastores', 'templates');
-  const common = { runtime, clock, log, jobs, scratch };
-  const postgres = createPostgresEngine({ ...common, templateDir: join(templateDir, 'postgres') });
+  const common = { runtime, clock, log, jobs, scratch, templateDir, templateLabels: templateLabels(instance) };
+  const postgres = createPostgresEngine(common);
   const engines: Engines = {
     postgres,
     redis: createRedisEngine(common),
-    mongo: createMongoEngine({ ...common, templateDir: join(templateDir, 'mongo') }),
+    mongo: createMongoEngine(common),
   };
   return {
     engines,
     containers,
     labelsOf: (row) => datastoreLabels(instance, row),
+    keepPrepared: postgres.keeper.run,
     close: postgres.close,
   };
 };

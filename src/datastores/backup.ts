@@ -5,6 +5,7 @@ import { STOPPING, type Outcome, type Run } from '#modules/operations';
 import { requireSame } from './compare.ts';
 import type { DatastoreDeps } from './deps.ts';
 import { requireRow } from './rows.ts';
+import { whileRoom } from './while-room.ts';
 import { openStored, removeUnverified, storedName } from './stored.ts';
 
 /** Makes backups: a dump counts only once it was restored elsewhere and compared. */
@@ -51,10 +52,8 @@ export const createBackupMaker = (deps: DatastoreDeps): BackupMaker => {
     const backup = require(row.project, key);
     run.phase('verifying', 'restoring it into a scratch instance, and counting');
     const began = clock.monotonic();
-    const found = await engines[row.kind].rehearse(
-      deps.instanceOf(row),
-      await openStored(deps, backup, run.signal),
-      run.signal,
+    const found = await whileRoom(deps, run.signal, async (signal) =>
+      engines[row.kind].rehearse(deps.instanceOf(row), await openStored(deps, backup, signal), signal),
     );
     requireSame(backup, found);
     const verifiedAt = clock.now();

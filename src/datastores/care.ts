@@ -7,10 +7,12 @@ import type { DatastoreDeps } from './deps.ts';
 export interface CareDeps extends DatastoreDeps {
   verbs: Pick<Backups, 'begin'>;
   systemCtx: () => Ctx;
+  /** Brings the data along that a state which was moved here had; missing where nothing is moved. */
+  comeBack?: (row: DatastoreRow) => void;
 }
 
-/** Readings of the size, where no limit asks for more. */
-const MEASURE_EVERY_MS = 600_000;
+/** Between two readings of the size, where no limit asks for more; and between two looks for what restores have left. */
+const SELDOM_MS = 600_000;
 /** Apps may write again once this share of the limit is free. */
 const FREE_SHARE = 0.05;
 const MIB = 1024 * 1024;
@@ -24,6 +26,9 @@ export interface Care {
 export const createCare = (deps: CareDeps & { isBusy: (row: DatastoreRow) => boolean }): Care => {
   const { store, backups, engines, clock, log } = deps;
   const measured = new Map<string, number>();
+  const swept = new Map<string, number>();
+  const isDue = (done: ReadonlyMap<string, number>, id: string): boolean =>
+    (done.get(id) ?? -Infinity) + SELDOM_MS < clock.monotonic();
 
   const emit = (row: DatastoreRow, kind: 'datastore.read_only' | 'datastore.writable', usedBytes: number): void =>
     deps.events.emit({
@@ -46,6 +51,8 @@ export const createCare = (deps: CareDeps & { isBusy: (row: DatastoreRow) => boo
     // Before anything makes an empty volume: after a crash in between, nothing would tell that there had been another one.
     if (!found.volumes.some(({ datastore }) => datastore === row.id)) tellLoss(row);
     await deps.containers.raise(deps.instanceOf(row), engine, { signal, anew: false });
+    // Not every kind remembers that over a restart.
+    if (row.read_only) await engine.setReadOnly(deps.instanceOf(row), true);
   };
   /** Apps go on with an empty one as if nothing had been: whoever can restore a backup has to know. */
   const tellLoss = (row: DatastoreRow): void => {
@@ -57,9 +64,7 @@ export const createCare = (deps: CareDeps & { isBusy: (row: DatastoreRow) => boo
   };
 
   const measure = async (row: DatastoreRow): Promise<void> => {
-    const due =
-      row.storage_limit_mb !== null || (measured.get(row.id) ?? -Infinity) + MEASURE_EVERY_MS < clock.monotonic();
-    if (!due && !row.read_only) return;
+    if (row.storage_limit_mb === null && !row.read_only && !isDue(measured, row.id)) return;
     const used = await engines[row.kind].usedBytes(deps.instanceOf(row));
     measured.set(row.id, clock.monotonic());
     if (used !== row.used_bytes) store.update(row.id, { used_bytes: used });
@@ -88,6 +93,21 @@ export const createCare = (deps: CareDeps & { isBusy: (row: DatastoreRow) => boo
     log.info('dropped the data that a restore had replaced', { project: row.project, datastore: row.name });
   };
 
+  /** Of restores that were cut short. Who has begun one since the list was made is busy; who has ended one has it in the row. */
+  const dropLeftOver = async (row: DatastoreRow): Promise<void> => {
+    if (!engines[row.kind].restorable || !isDue(swept, row.id)) return;
+    const instance = deps.instanceOf(row);
+    const found = await engines[row.kind].listBeside(instance);
+    const now = store.byId(row.id);
+    if (now === undefined || deps.isBusy(now)) return;
+    for (const database of found) {
+      if (database === now.kept?.database) continue;
+      await engines[row.kind].dropBeside(instance, database);
+      log.info('dropped what an interrupted restore had left', { project: row.project, datastore: row.name, database });
+    }
+    swept.set(row.id, clock.monotonic());
+  };
+
   const backUp = (row: DatastoreRow): Promise<void> => {
     const due = nextNightly(deps.config, row, backups.list(row.project, row.name), clock.now());
     if (clock.now() < due || nightlyRoom(backups.all()) === 0) return Promise.resolve();
@@ -98,8 +118,10 @@ export const createCare = (deps: CareDeps & { isBusy: (row: DatastoreRow) => boo
   const steps: [DatastoreRow['status'], string, (row: DatastoreRow, signal: AbortSignal) => Promise<void>][] = [
     ['deleting', 'finish the deletion of', finishDeletion],
     ['ready', 'heal', heal],
+    ['ready', 'bring back', (row) => Promise.resolve(deps.comeBack?.(row))],
     ['ready', 'measure', measure],
     ['ready', 'let go of replaced data of', dropKept],
+    ['ready', 'clear up after restores of', dropLeftOver],
     ['ready', 'back up', backUp],
   ];
 

@@ -1,6 +1,6 @@
 import { LABEL } from '#deploy/index';
 import type { DatastoreEngine, DatastoreInstance } from '#engines/datastores/port';
-import type { ContainerState, ContainerSummary, Labels, Runtime } from '#engines/runtime/port';
+import type { ContainerState, ContainerSummary, ImageInfo, Labels, Runtime } from '#engines/runtime/port';
 import { messageOf } from '#kernel/errors';
 import type { Log } from '#kernel/log';
 import { createSemaphore, type Semaphore } from '#kernel/semaphore';
@@ -19,6 +19,10 @@ export interface DatastoreContainers {
    * after a graceful stop. Idempotent.
    */
   lower(instance: Pick<DatastoreInstance, 'id'>, options: { data: boolean }): Promise<void>;
+  /** The images that its containers were made from, and the names that stood for them. */
+  imagesOf(instance: DatastoreInstance, engine: RaisedBy): Promise<UsedImage[]>;
+  /** Lets the names stand for these images again. */
+  putImagesBack(images: readonly UsedImage[]): Promise<void>;
   /** What this installation has of datastores, wanted or not. */
   find(): Promise<Found>;
   /** Removes what an earlier run of berth has left half-way: jobs, scratch instances, helpers. While none is at work. */
@@ -34,6 +38,12 @@ export interface RaiseOptions {
   anew: boolean;
   /** Looks for newer images first; goes on with those that are there when none can be had. */
   pull?: boolean;
+}
+
+export interface UsedImage {
+  /** Such as `postgres:17`. */
+  name: string;
+  id: string;
 }
 
 export interface Found {
@@ -60,13 +70,13 @@ export const createDatastoreContainers = (deps: DatastoreContainersDeps): Datast
   const ofInstance = async (id: string): Promise<ContainerSummary[]> => runtime.list({ [DATASTORE_LABEL.id]: id });
 
   const plan = async (instance: DatastoreInstance, engine: RaisedBy, options: RaiseOptions): Promise<PlannedUnit[]> => {
-    for (const ref of engine.images(instance.version)) await prepareImage(deps, ref, options);
-    const planned: PlannedUnit[] = [];
-    for (const unit of engine.units(instance)) {
-      const { id } = await runtime.ensureImage(unit.container.image, options.signal);
-      planned.push(planUnit({ instance, role }, unit, id));
-    }
-    return planned;
+    const ids = new Map<string, string>();
+    for (const ref of engine.images(instance.version)) ids.set(ref, (await prepareImage(deps, ref, options)).id);
+    return engine.units(instance).map((unit) => {
+      const id = ids.get(unit.container.image);
+      if (id === undefined) throw new TypeError(`${unit.container.image} is none of the images of ${instance.kind}`);
+      return planUnit({ instance, role }, unit, id);
+    });
   };
 
   /** Takes down what is not as it should be, last unit first; resolves with what stays, by unit. */
@@ -117,8 +127,7 @@ export const createDatastoreContainers = (deps: DatastoreContainersDeps): Datast
   const raise = async (instance: DatastoreInstance, engine: RaisedBy, options: RaiseOptions): Promise<void> => {
     const { signal } = options;
     signal.throwIfAborted();
-    await networks.ensure(instance.project);
-    const units = await plan(instance, engine, options);
+    const [units] = await Promise.all([plan(instance, engine, options), networks.ensure(instance.project)]);
     const kept = await takeDown(instance, units, options.anew);
     const ids: string[] = [];
     for (const unit of units) {
@@ -141,6 +150,17 @@ export const createDatastoreContainers = (deps: DatastoreContainersDeps): Datast
       }
       if (!data) return;
       for (const { name } of await runtime.listVolumes({ [DATASTORE_LABEL.id]: id })) await runtime.removeVolume(name);
+    },
+    imagesOf: async (instance, engine) => {
+      const found = await standing(runtime, await ofInstance(instance.id));
+      return engine.units(instance).flatMap(({ role: unit, container }) => {
+        const id = found.get(unit)?.labels[DATASTORE_LABEL.image];
+        return id === undefined ? [] : [{ name: container.image, id }];
+      });
+    },
+    putImagesBack: async (images) => {
+      for (const { name, id } of images)
+        if ((await runtime.inspectImage(name))?.id !== id) await runtime.tagImage(id, name);
     },
     find: () => find(runtime),
     clear: async () => {
@@ -175,11 +195,10 @@ const prepareImage = async (
   { runtime, log }: DatastoreContainersDeps,
   ref: string,
   { pull = false, signal }: RaiseOptions,
-): Promise<void> => {
+): Promise<ImageInfo> => {
   if (pull) {
     try {
-      await runtime.pullImage(ref, AbortSignal.any([signal, AbortSignal.timeout(PULL_MS)]));
-      return;
+      return await runtime.pullImage(ref, AbortSignal.any([signal, AbortSignal.timeout(PULL_MS)]));
     } catch (error) {
       signal.throwIfAborted();
       log.warn('could not look for a newer image: going on with the one that is there', {
@@ -188,7 +207,7 @@ const prepareImage = async (
       });
     }
   }
-  await runtime.ensureImage(ref, signal);
+  return await runtime.ensureImage(ref, signal);
 };
 
 /** The containers of a datastore's units, by unit. */

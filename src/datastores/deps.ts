@@ -30,6 +30,8 @@ export interface DatastoreDeps {
   authority: Authority;
   places: Places;
   instanceOf: (row: DatastoreRow) => DatastoreInstance;
+  /** Fails when the disks have no room for more. */
+  requireDisk: () => Promise<void>;
   projects: ProjectStore;
   services: ServiceStore;
   operations: OperationStore;

@@ -32,5 +32,8 @@ export const datastoreLabels = (
   [DATASTORE_LABEL.id]: id,
 });
 
+/** Of containers that prepare what new datastores begin with: those that a crash left go with the other jobs. */
+export const templateLabels = (installation: string): Labels => ({ [LABEL.instance]: installation, ...JOB_LABELS });
+
 /** Added to those of a datastore for its jobs. */
 export const JOB_LABELS: Labels = { [LABEL.role]: 'datastore-job' satisfies DatastoreRole };

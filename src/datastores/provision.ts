@@ -6,6 +6,7 @@ import type { DatastoreDeps } from './deps.ts';
 import { requireRow } from './rows.ts';
 import { ctxOfRun } from './restarts.ts';
 import { useStored } from './stored.ts';
+import { whileRoom } from './while-room.ts';
 import { requireSame } from './compare.ts';
 import { createRemake } from './remake.ts';
 
@@ -46,7 +47,7 @@ export const createProvision = (deps: DatastoreDeps): Provision => {
       throw new BerthError('NOT_FOUND', `backup ${key} was deleted meanwhile`, { hint: 'choose another backup' });
     run.phase('restoring', `filling ${row.name} from backup ${key}: ${backup.rows ?? 0} rows`);
     const report = await useStored(deps, { row: backup, run }, (bytes) =>
-      engine.load(deps.instanceOf(row), bytes, run.signal),
+      whileRoom(deps, run.signal, (signal) => engine.load(deps.instanceOf(row), bytes, signal)),
     );
     requireSame(backup, report);
   };

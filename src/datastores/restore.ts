@@ -5,6 +5,7 @@ import { requireSame } from './compare.ts';
 import type { DatastoreDeps } from './deps.ts';
 import { requireRow } from './rows.ts';
 import { useStored } from './stored.ts';
+import { whileRoom } from './while-room.ts';
 
 /** Brings data back. The live data is untouched until the one step in which both change places. */
 export interface Restore {
@@ -73,7 +74,7 @@ export const createRestore = (deps: DatastoreDeps): Restore => {
         await dropLeftovers(run, row);
         run.phase('restoring', `backup ${key} beside the live data: ${backup.rows ?? 0} rows`);
         const { report } = await useStored(deps, { row: backup, run }, (bytes) =>
-          engine.loadBeside(instance, database, bytes, run.signal),
+          whileRoom(deps, run.signal, (signal) => engine.loadBeside(instance, database, bytes, signal)),
         );
         try {
           requireSame(backup, report);

@@ -56,7 +56,7 @@ export const createUpkeep = (deps: UpkeepDeps): Upkeep => {
       await clock.sleep(EVERY_MS, AbortSignal.any([signal, hurried]));
     }
   };
-  const watch = createWatch({ ...deps, isBusy, onGone: hurry });
+  const watch = createWatch({ ...deps, isBusy, onNeed: hurry });
 
   return {
     hurry,

@@ -9,8 +9,8 @@ export interface WatchDeps extends Pick<DatastoreDeps, 'store' | 'events' | 'clo
   runtime: Pick<Runtime, 'events'>;
   /** Operations are at work on it: its containers may end on purpose. */
   isBusy: (row: DatastoreRow) => boolean;
-  /** A container was removed by somebody: it has to be made anew. */
-  onGone: () => void;
+  /** A container was removed by somebody, and has to be made anew; or one that may take no writes has forgotten that. */
+  onNeed: () => void;
 }
 
 const RELINK_PAUSE_MS = 2000;
@@ -51,7 +51,7 @@ export const createWatch = (deps: WatchDeps): ((signal: AbortSignal) => Promise<
     const forMemory = action === 'die' && killedForMemory.delete(containerId);
     if (deps.isBusy(row)) return;
     if (action === 'die' && !forMemory) tell(row, 'datastore.exited', { container, exit_code: exitCode });
-    if (action === 'destroy') deps.onGone();
+    if (action === 'destroy' || (action === 'start' && row.read_only)) deps.onNeed();
   };
 
   return async (signal) => {

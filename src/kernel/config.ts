@@ -49,6 +49,8 @@ export interface Config {
   buildCacheBytesPerService: number;
   /** Whether the server puts the base images that it has into its registry ahead of the first deploy. */
   seedBaseImages: boolean;
+  /** Whether the server keeps a prepared data directory for each image of Postgres that is there. */
+  prepareDatastores: boolean;
   /** Stored log bytes a service may use. */
   logBytesPerService: number;
   quotaServices: number;
@@ -124,6 +126,7 @@ export const DEFAULT_CONFIG: Config = {
   buildCacheBytes: 10 * GIB,
   buildCacheBytesPerService: 4 * GIB,
   seedBaseImages: true,
+  prepareDatastores: true,
   logBytesPerService: 50 * MIB,
   quotaServices: 20,
   quotaReplicas: 10,

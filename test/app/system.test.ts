@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { addProject, addReplica, addService, ctx } from '#test/modules/support/rig.ts';
 import { createFakeProxy } from '#test/fakes/proxy.ts';
+import { addDatastore } from '#test/modules/support/datastores.ts';
 import { createWorld } from './world.ts';
 
 const never = <T>(): Promise<T> => new Promise<T>(() => {});
@@ -59,6 +60,36 @@ test('capacity counts what there is, and is null where the engine does not answe
   const hung = createWorld({ system: { runtime: { info: never }, builder: { cacheBytes: never } } });
   const answer = await hung.call('GET /v1/admin/capacity');
   expect(answer.body).toMatchObject({ cpus: null, memory_bytes: null, build_cache_bytes: null });
+});
+
+test('capacity and metrics say how datastores and their backups stand', async () => {
+  const { rig, call } = createWorld();
+  const before = await call('GET /v1/admin/capacity');
+  expect(before.body.datastores).toMatchObject({ ready: 0, never_backed_up: 0, oldest_backup_at: null });
+  for (const project of ['shop', 'blog']) {
+    addProject(rig, project);
+    addDatastore(rig, project, `bkp_${project}`);
+  }
+  const row = rig.datastores.requireRow({ project: 'blog', name: 'postgres' });
+  rig.datastoreStore.update(row.id, { used_bytes: 5_000_000, read_only: true });
+  rig.backupStore.update('bkp_shop', { started_at: 86_400_000 });
+  rig.backupStore.update('bkp_blog', { status: 'failed', verified_at: null });
+  expect((await call('GET /v1/admin/capacity')).body.datastores).toEqual({
+    ready: 2,
+    failed: 0,
+    read_only: 1,
+    used_bytes: 5_000_000,
+    never_backed_up: 1,
+    oldest_backup_at: '1970-01-02T00:00:00.000Z',
+    last_backup_failed: 1,
+  });
+  const lines = (await call('GET /metrics')).text.split('\n');
+  const of = (project: string): string => `{project="${project}",datastore="postgres",kind="postgres"}`;
+  expect(lines).toContain(`berth_datastore_last_verified_backup_timestamp_seconds${of('shop')} 86400`);
+  expect(lines).toContain(`berth_datastore_last_verified_backup_timestamp_seconds${of('blog')} 0`);
+  expect(lines).toContain(`berth_datastore_last_backup_failed${of('blog')} 1`);
+  expect(lines).toContain(`berth_datastore_read_only${of('blog')} 1`);
+  expect(lines).toContain(`berth_datastore_bytes${of('blog')} 5000000`);
 });
 
 test('metrics count requests, refusals, operations and streams in the Prometheus format', async () => {

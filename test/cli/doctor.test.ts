@@ -31,7 +31,10 @@ const SOUND: Probes = {
     text: program === 'git' ? 'git version 2.39.5' : program === 'timedatectl' ? 'yes' : '-N DOCKER-USER',
   }),
   docker: async (_socket, path) => ENGINE[path] ?? answer({}),
-  http: async (url) => answer(url.endsWith('/v1/health') ? { status: 'ok', version: '0.1.0' } : { projects: [] }),
+  http: async (url) => {
+    if (url.endsWith('/v1/admin/capacity')) return answer({ datastores: { ready: 0, failed: 0 } });
+    return answer(url.endsWith('/v1/health') ? { status: 'ok', version: '0.1.0' } : { projects: [] });
+  },
   connects: async () => false,
   listeners: async () => [],
   disk: async () => ({ freeBytes: 50 * GIB, totalBytes: 100 * GIB }),
@@ -63,13 +66,13 @@ test('a sound server passes every check', async () => {
   expect(results.filter(({ status }) => status !== 'ok')).toEqual([]);
   expect(results.map(({ id }) => id).join(' ')).toBe(
     'docker limits firewall memory disk data-dir sqlite git images ' +
-      'port-api port-http port-https port-proxy-api port-registry dns health token version clock',
+      'port-api port-http port-https port-proxy-api port-registry dns health token version backups clock',
   );
 });
 
 test('from afar, only the way there is checked', async () => {
   const results = await runChecks(CHECKS, SOUND, REMOTE);
-  expect(results.map(({ id }) => id)).toEqual(['dns', 'health', 'token', 'version', 'clock']);
+  expect(results.map(({ id }) => id)).toEqual(['dns', 'health', 'token', 'version', 'backups', 'clock']);
 });
 
 test('a check that throws has failed, and the others still run', async () => {
@@ -78,7 +81,7 @@ test('a check that throws has failed, and the others still run', async () => {
     status: 'fail',
     detail: 'could not be checked: connect ENOENT',
   });
-  expect(results).toHaveLength(19);
+  expect(results).toHaveLength(20);
 });
 
 type Case = [id: string, what: string, probes: Partial<Probes>, status: string, next: RegExp, config?: Partial<Config>];
@@ -219,6 +222,45 @@ describe('ports', () => {
   test('HTTPS is looked at once it is on', async () => {
     const results = await runChecks(CHECKS, SOUND, { ...SERVER, config: { ...CONFIG, acmeEmail: '' } });
     expect(results.map(({ id }) => id)).not.toContain('port-https');
+  });
+});
+
+describe('datastores and backups', () => {
+  const sound = {
+    ready: 2,
+    failed: 0,
+    read_only: 0,
+    used_bytes: 3_000_000,
+    never_backed_up: 0,
+    oldest_backup_at: new Date(NOW - 3_600_000).toISOString(),
+    last_backup_failed: 0,
+  };
+  const said = (over: Partial<typeof sound>): Promise<CheckResult> =>
+    check('backups', { http: async () => answer({ datastores: { ...sound, ...over } }) });
+
+  test('all that are backed up are fine', async () => {
+    expect(await said({})).toMatchObject({ status: 'ok', detail: '2 with 2.9 MB; all backed up in the last 60m' });
+    expect(await said({ ready: 0 })).toMatchObject({ status: 'ok', detail: 'no datastore yet' });
+    expect(await said({ never_backed_up: 1 })).toMatchObject({ status: 'ok' });
+  });
+
+  test('what is wrong is told, with where to look', async () => {
+    const old = new Date(NOW - 40 * 3_600_000).toISOString();
+    const wrong = { failed: 1, read_only: 1, last_backup_failed: 1, oldest_backup_at: old };
+    const { status, detail, next } = await said(wrong);
+    expect([status, next]).toEqual(['warn', 'look: berth db ls, berth db backups <name>']);
+    for (const part of [
+      '1 could not be made',
+      '1 take no writes',
+      'newest backup of 1 failed',
+      'not backed up for 40h',
+    ])
+      expect(detail).toContain(part);
+  });
+
+  test('who is no administrator is told that it was not looked at', async () => {
+    expect(await check('backups', { http: async () => answer({ error: {} }, 403) })).toMatchObject({ status: 'skip' });
+    expect(await check('backups', {}, { ...SERVER, token: undefined })).toMatchObject({ status: 'skip' });
   });
 });
 

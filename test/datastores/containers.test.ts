@@ -10,6 +10,7 @@ import { quiet } from '#test/engines/runtime/support.ts';
 
 const STORAGE = 'postgres:17';
 const MAIN = 'ferretdb:1.24';
+const NEWER = 'postgres:newer';
 const NEVER = new AbortController().signal;
 
 let runtime: FakeRuntime;
@@ -66,7 +67,7 @@ const fail = (step: string): void => {
 beforeEach(() => {
   asked = [];
   faults = new Set();
-  runtime = createFakeRuntime({ images: [STORAGE], pullable: [MAIN] });
+  runtime = createFakeRuntime({ images: [STORAGE, NEWER], pullable: [MAIN] });
   const networks = {
     ensure: (project: string) =>
       runtime.ensureNetwork({
@@ -314,4 +315,19 @@ test('what an earlier run has left half-way is cleared, datastores and their dat
   await left('datastore', 'helper', false);
   await containers.clear();
   await up();
+});
+
+test('names of images can be put back to what containers were made from', async () => {
+  await raise();
+  const had = await containers.imagesOf(instance, engine);
+  expect(had.map(({ name }) => name)).toEqual([STORAGE, MAIN]);
+  // Without a name it would stay too, which the fake does not know.
+  await runtime.tagImage(STORAGE, 'postgres:kept');
+  await runtime.tagImage(NEWER, STORAGE);
+  const kept = await runtime.inspectImage(NEWER);
+  runtime.calls.length = 0;
+  await containers.putImagesBack([...had, { name: NEWER, id: kept?.id ?? '' }]);
+  expect((await runtime.inspectImage(STORAGE))?.id).toBe(had[0]?.id ?? '');
+  // Those that are as they were are left alone.
+  expect(runtime.calls.filter((call) => call === 'tagImage')).toHaveLength(1);
 });

@@ -44,3 +44,22 @@ test('its own reason is told also when it cannot be undone at once', async () =>
   expect(await failureOf(createProvision(kit.deps).update(run))).toMatchObject({ message: 'try 1: no answer' });
   expect(run.logged.join('\n')).toContain('try 2: no answer');
 });
+
+test('a restart on a newer image that does not work goes back to the image of before', async () => {
+  kit.containers.images = [{ name: 'postgres:17', id: 'sha256:old' }];
+  kit.containers.fault = silent('on the new image');
+  const run = runOf(row, {});
+  expect(await failureOf(createProvision(kit.deps).restart(run))).toMatchObject({
+    message: 'on the new image: no answer',
+  });
+  expect(kit.containers.putBack).toEqual([{ name: 'postgres:17', id: 'sha256:old' }]);
+  // Once for the new one, and once more for what was there before.
+  expect(kit.containers.raised).toHaveLength(2);
+});
+
+test('a change of limits that fails leaves images alone', async () => {
+  kit.containers.images = [{ name: 'postgres:17', id: 'sha256:old' }];
+  kit.containers.fault = silent('with 4096 MiB');
+  await failureOf(createProvision(kit.deps).update(runOf(row, { memory_mb: 4096 })));
+  expect(kit.containers.putBack).toEqual([]);
+});

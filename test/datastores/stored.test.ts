@@ -57,6 +57,22 @@ const damage = async (file: string): Promise<void> => {
   await writeFile(file, bytes);
 };
 
+test('a restore that fills the disk is called off, and says that it was the disk', async () => {
+  const backup = await makeBackup();
+  let looks = 0;
+  kit.deps.clock = { ...kit.deps.clock, sleep: () => Bun.sleep(1) };
+  kit.deps.requireDisk = async () => {
+    looks += 1;
+    if (looks > 2) throw new BerthError('QUOTA_EXCEEDED', 'the disk has 1 GB left', { hint: 'free room' });
+  };
+  kit.rig.engines.postgres.loadBeside = (_instance, _database, _bytes, signal) =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('called off')));
+    });
+  expect(await failureOf(restoring(backup))).toMatchObject({ message: 'the disk has 1 GB left' });
+  expect(kit.rig.datastoreStore.byId(row.id)?.kept).toBeNull();
+});
+
 test('a restore takes the copy in the bucket when the one on disk is damaged, and says so', async () => {
   const backup = await makeBackup();
   expect(backup.places).toEqual(['disk', 's3']);

@@ -83,6 +83,45 @@ test('one that takes no writes is told so again each time: its engine may have b
   ]);
 });
 
+test('one that was healed takes no writes when it took none before', async () => {
+  kit.rig.datastoreStore.update(row.id, { read_only: true });
+  kit.containers.found.containers = [];
+  const told: string[] = [];
+  const { raise } = kit.containers;
+  kit.containers.raise = async (...given) => {
+    told.push('raised');
+    await raise(...given);
+  };
+  kit.rig.engines.redis.setReadOnly = async (_instance, readOnly) => void told.push(`read-only ${readOnly}`);
+  kit.rig.engines.redis.usedBytes = () => Promise.resolve(101 * MIB);
+  await lookAfter();
+  expect(told.slice(0, 2)).toEqual(['raised', 'read-only true']);
+});
+
+test('databases that interrupted restores have left are dropped, what is kept on purpose is not', async () => {
+  row = await addReady(kit, { kind: 'postgres' });
+  kit.rig.datastoreStore.update(row.id, {
+    kept: { database: 'app_kept_1', backup: 'b', restoredAt: 1, until: Date.now() + 3_600_000 },
+  });
+  const dropped: string[] = [];
+  kit.rig.engines.postgres.listBeside = () => Promise.resolve(['app_kept_1', 'app_restore_2', 'app_kept_0']);
+  kit.rig.engines.postgres.dropBeside = async (_instance, database) => void dropped.push(database);
+  await lookAfter();
+  expect(dropped).toEqual(['app_restore_2', 'app_kept_0']);
+});
+
+test('the database of a restore that begins meanwhile is left to it', async () => {
+  row = await addReady(kit, { kind: 'postgres' });
+  const dropped: string[] = [];
+  kit.rig.engines.postgres.listBeside = async () => {
+    busy.add(row.id);
+    return ['app_restore_3'];
+  };
+  kit.rig.engines.postgres.dropBeside = async (_instance, database) => void dropped.push(database);
+  await lookAfter();
+  expect(dropped).toEqual([]);
+});
+
 test('what fails is logged, and the rest is done all the same', async () => {
   kit.rig.engines.redis.usedBytes = () => Promise.reject(new Error('no answer'));
   kit.rig.datastoreStore.update(row.id, { kept: { database: 'app_kept_1', backup: 'bkp_1', restoredAt: 1, until: 2 } });
@@ -121,7 +160,7 @@ test('containers that end by themselves, lack memory or are removed are told of'
     init: false,
     stopGraceSeconds: 1,
   });
-  let gone = 0;
+  let needs = 0;
   const seen: string[] = [];
   const stop = new AbortController();
   const watching = createWatch({
@@ -136,7 +175,7 @@ test('containers that end by themselves, lack memory or are removed are told of'
       },
     },
     isBusy: ({ id }) => busy.has(id),
-    onGone: () => (gone += 1),
+    onNeed: () => (needs += 1),
   })(stop.signal);
   await until(() => runtime.calls.includes('events'));
   const told = () => kit.rig.events.recent('shop', 50).filter(({ kind }) => /exited|oom_killed/.test(kind));
@@ -157,9 +196,9 @@ test('containers that end by themselves, lack memory or are removed are told of'
   await runtime.stop(made.id, 1);
   await until(() => seen.filter((action) => action === 'die').length === 3);
   busy.clear();
-  expect(gone).toBe(0);
+  expect(needs).toBe(0);
   await runtime.remove(made.id);
-  await until(() => gone === 1);
+  await until(() => needs === 1);
   stop.abort();
   await watching;
   expect(told()).toHaveLength(2);

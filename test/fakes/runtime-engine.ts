@@ -105,7 +105,7 @@ export class FakeEngine {
       startedAt: null,
       finishedAt: null,
       pid: null,
-      ip: spec.network === 'host' ? null : spec.network.ip,
+      ip: typeof spec.network === 'string' ? null : spec.network.ip,
     };
     for (const { name, labels } of spec.volumes) {
       if (!this.volumes.has(name)) this.volumes.set(name, { labels, files: new Map() });
@@ -147,12 +147,12 @@ export class FakeEngine {
   }
 
   private assertReachable({ network }: ContainerSpec): void {
-    if (network === 'host') return;
+    if (typeof network === 'string') return;
     if (!this.networks.has(network.name)) throw notFound(`network ${network.name} not found`, 'make it first');
     const holder = [...this.containers.values()].find(
       ({ spec, state }) =>
         state.status === 'running' &&
-        spec.network !== 'host' &&
+        typeof spec.network !== 'string' &&
         spec.network.name === network.name &&
         spec.network.ip === network.ip,
     );

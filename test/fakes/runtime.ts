@@ -209,7 +209,7 @@ const networkView = (engine: FakeEngine, installation: Labels, enter: Access['en
     if (found === undefined) return;
     if (!carries(found.labels, installation)) throw notFound(`no network ${name} of this installation`, 'check it');
     const busy = [...engine.containers.values()].some(
-      ({ spec, state }) => spec.network !== 'host' && spec.network.name === name && state.status === 'running',
+      ({ spec, state }) => typeof spec.network !== 'string' && spec.network.name === name && state.status === 'running',
     );
     if (busy) throw conflict(`network ${name} has active endpoints`, 'remove its containers first', true);
     engine.networks.delete(name);
@@ -250,7 +250,7 @@ const imageView = (engine: FakeEngine, enter: Access['enter']): ImageView => ({
   },
   tagImage: async (ref, target) => {
     enter('tagImage');
-    const found = engine.images.get(ref);
+    const found = engine.images.get(ref) ?? [...engine.images.values()].find(({ id }) => id === ref);
     if (found === undefined) throw notFound(`No such image: ${ref}`, 'check its name');
     engine.images.set(target, found);
   },

@@ -82,6 +82,7 @@ export class FakeServer {
       `proxy_api_port = ${proxy}`,
       `registry_port = ${registry}`,
       'seed_base_images = false',
+      'prepare_datastores = false',
       '',
     ].join('\n');
     this.write('/var/lib/berth/berth.toml', config);

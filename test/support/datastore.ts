@@ -8,7 +8,7 @@ import { createScratch } from '#datastores/scratch';
 import { createAuthority, issueCertificate } from '#engines/datastores/certificates';
 import { createJobs } from '#engines/datastores/jobs';
 import type { DatastoreEngine, DatastoreInstance, DatastoreKind, Jobs, Scratch } from '#engines/datastores/port';
-import type { Runtime } from '#engines/runtime/port';
+import type { Labels, Runtime } from '#engines/runtime/port';
 import { type Clock, systemClock } from '#kernel/clock';
 import type { Log } from '#kernel/log';
 import { type Lab, openLab, quiet } from '#test/engines/runtime/support.ts';
@@ -47,6 +47,7 @@ export interface EngineParts {
   jobs: Jobs;
   scratch: Scratch;
   templateDir: string;
+  templateLabels: Labels;
 }
 
 export interface DatastoreKit<Engine extends DatastoreEngine> extends EngineParts {
@@ -129,7 +130,15 @@ const openKit = async <Engine extends DatastoreEngine>(
     newName: randomName,
     newPassword: randomName,
   });
-  const parts: EngineParts = { runtime: lab.runtime, clock: systemClock, log: quiet, jobs, scratch, templateDir };
+  const parts: EngineParts = {
+    runtime: lab.runtime,
+    clock: systemClock,
+    log: quiet,
+    jobs,
+    scratch,
+    templateDir,
+    templateLabels: {},
+  };
   engine = factory(parts);
 
   const another = async (over: Partial<DatastoreInstance> = {}): Promise<DatastoreInstance> => {

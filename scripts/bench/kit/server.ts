@@ -4,7 +4,7 @@ import type { Scope } from './scope.ts';
 import { untilAnswer } from './until.ts';
 
 /** Everything at its default but the limits that a benchmark is meant to go beyond. */
-const FLAGS = ['--quota-services', '100', '--rate-limit-per-minute', '0'];
+const FLAGS = ['--quota-services', '100', '--rate-limit-per-minute', '0', '--prepare-datastores'];
 
 /** Boots a server. Base images get into its registry with the first deploy on top of each. */
 export const bootServer = async (scope: Scope): Promise<Berth> => {

@@ -1,6 +1,7 @@
 import type { Check } from './check.ts';
 import { dataDir, disk, docker, firewall, git, images, limits, memory, sqlite } from './machine.ts';
 import { ports } from './ports.ts';
+import { backups } from './backups.ts';
 import { clock, dns, health, token, version } from './service.ts';
 
 /** Every check, in the order in which people mend things. */
@@ -19,5 +20,6 @@ export const CHECKS: readonly Check[] = [
   health,
   token,
   version,
+  backups,
   clock,
 ];

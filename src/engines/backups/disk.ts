@@ -20,6 +20,8 @@ const MIB = 1024 * 1024;
 const WRITE_BYTES = MIB;
 /** How much is written between two looks at the free space. */
 const LOOK_BYTES = 64 * MIB;
+/** How much is written before the disk is asked to take it; what is left to sync at the end is then little. */
+const FLUSH_BYTES = 16 * MIB;
 const READ_BYTES = 256 * 1024;
 /** Never through a link, and never stuck at a pipe. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -111,20 +113,48 @@ interface PartOptions extends DiskOptions {
 
 const writePart = async (part: string, bytes: Bytes, { dir, floor, signal }: PartOptions): Promise<void> => {
   const handle = await open(part, 'wx', 0o600);
+  const flush = createFlush(handle);
   try {
     let unseen = 0;
     for await (const chunk of gathered(abortable(bytes, signal), WRITE_BYTES)) {
       let offset = 0;
       while (offset < chunk.byteLength) offset += (await handle.write(chunk, offset)).bytesWritten;
       unseen += chunk.byteLength;
+      flush.wrote(chunk.byteLength);
       if (unseen < LOOK_BYTES) continue;
       await requireRoom(dir, floor, 0);
       unseen = 0;
     }
+    await flush.end();
     await handle.sync();
   } finally {
+    // Not while it is still in use.
+    await flush.end().catch(() => undefined);
     await handle.close();
   }
+};
+
+/** Has what was written put on the disk while more is being made. */
+const createFlush = (handle: FileHandle) => {
+  let waiting = 0;
+  let failure: unknown;
+  let flushing: Promise<void> | undefined;
+  return {
+    wrote: (bytes: number): void => {
+      waiting += bytes;
+      if (waiting < FLUSH_BYTES || flushing !== undefined) return;
+      waiting = 0;
+      flushing = handle
+        .datasync()
+        .catch((thrown: unknown) => void (failure ??= thrown))
+        .finally(() => (flushing = undefined));
+    },
+    /** Waits for what is under way; fails when any of it failed: the kernel tells of an error only once. */
+    end: async (): Promise<void> => {
+      await flushing;
+      if (failure !== undefined) throw failure;
+    },
+  };
 };
 
 const missing = (path: string): Error =>

@@ -100,7 +100,7 @@ const tmpfsOptions = (spec: ContainerSpec): string =>
   `rw,noexec,nosuid,nodev,mode=1777,size=${Math.floor(spec.memoryBytes / 2)}`;
 
 const reach = (spec: ContainerSpec): Docker.HostConfig => ({
-  NetworkMode: spec.network === 'host' ? 'host' : spec.network.name,
+  NetworkMode: typeof spec.network === 'string' ? spec.network : spec.network.name,
   PublishAllPorts: false,
   PortBindings: Object.fromEntries(
     spec.loopbackPorts.map(({ host, container }) => [
@@ -113,7 +113,9 @@ const reach = (spec: ContainerSpec): Docker.HostConfig => ({
 
 const networking = ({ network }: ContainerSpec): { EndpointsConfig: Docker.EndpointsConfig } => ({
   EndpointsConfig:
-    network === 'host' ? {} : { [network.name]: { IPAMConfig: { IPv4Address: network.ip }, Aliases: network.aliases } },
+    typeof network === 'string'
+      ? {}
+      : { [network.name]: { IPAMConfig: { IPv4Address: network.ip }, Aliases: network.aliases } },
 });
 
 /** Docker takes whole seconds only. */

@@ -117,8 +117,8 @@ export interface ContainerSpec {
   command?: string[];
   env: Record<string, string>;
   labels: Labels;
-  /** A network with a fixed address, or the host's network (Traefik only). */
-  network: { name: string; ip: string; aliases: string[] } | 'host';
+  /** A network with a fixed address; the host's network (Traefik only); or none at all. */
+  network: { name: string; ip: string; aliases: string[] } | 'host' | 'none';
   /** Ports published on 127.0.0.1 of the host. */
   loopbackPorts: { host: number; container: number }[];
   /** Bind mounts; only platform containers have any, besides a datastore's CA. */

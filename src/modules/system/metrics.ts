@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { LATENCY_BUCKETS, type HttpMetrics, type RequestSeries } from '#http/metrics';
 import type { Streams } from '#http/streams';
+import { countFailedDatastores, datastoreStates } from './datastores.ts';
 import type { System } from './service.ts';
 
 export interface MetricsDeps {
@@ -43,6 +44,7 @@ export const renderMetrics = ({ db, http, streams, system }: MetricsDeps): strin
     family('berth_build_cache_bytes', 'gauge', 'Build cache that a service used.', cacheSamples(db)),
     family('berth_builds_queued', 'gauge', 'Builds that wait for a slot.', [{ value: builds.queued }]),
     family('berth_open_streams', 'gauge', 'Readers of event streams.', [{ value: streams.size }]),
+    ...datastoreFamilies(db),
     ...processFamilies(),
   ].join('');
 };
@@ -87,6 +89,45 @@ const cacheSamples = (db: Database): Sample[] =>
     .map(({ project, service, bytes }) => ({ labels: { project, service }, value: bytes }));
 
 const countOf = (db: Database, sql: string): number => db.query<{ n: number }, []>(sql).get()?.n ?? 0;
+
+const datastoreFamilies = (db: Database): string[] => {
+  const states = datastoreStates(db);
+  const each = (value: (state: (typeof states)[number]) => number | null): Sample[] =>
+    states.flatMap((state) => {
+      const found = value(state);
+      const { project, name, kind } = state;
+      return found === null ? [] : [{ labels: { project, datastore: name, kind }, value: found }];
+    });
+  return [
+    family('berth_datastores_failed', 'gauge', 'Datastores that could not be made.', [
+      { value: countFailedDatastores(db) },
+    ]),
+    family(
+      'berth_datastore_bytes',
+      'gauge',
+      'Bytes on disk, as last measured.',
+      each(({ used_bytes }) => used_bytes),
+    ),
+    family(
+      'berth_datastore_read_only',
+      'gauge',
+      '1: the storage limit was passed.',
+      each(({ read_only }) => read_only),
+    ),
+    family(
+      'berth_datastore_last_verified_backup_timestamp_seconds',
+      'gauge',
+      'Start of the newest verified backup, since the Unix epoch; 0: there is none.',
+      each(({ backed_up_at: at }) => (at ?? 0) / 1000),
+    ),
+    family(
+      'berth_datastore_last_backup_failed',
+      'gauge',
+      '1: the newest backup failed.',
+      each(({ last_status }) => Number(last_status === 'failed')),
+    ),
+  ];
+};
 
 const processFamilies = (): string[] => {
   const memory = process.memoryUsage();

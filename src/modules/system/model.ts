@@ -30,6 +30,20 @@ export const CapacitySchema = Type.Object({
   projects: Type.Integer(),
   services: Type.Integer(),
   replicas: Type.Integer(),
+  datastores: Type.Object({
+    ready: Type.Integer(),
+    failed: Type.Integer({ description: 'could not be made' }),
+    read_only: Type.Integer({ description: 'have passed their storage limit' }),
+    used_bytes: Type.Integer({ description: 'on disk, as last measured' }),
+    never_backed_up: Type.Integer({ description: 'ready ones without a verified backup' }),
+    oldest_backup_at: nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'start of the newest verified backup of the one that is worst off',
+      }),
+    ),
+    last_backup_failed: Type.Integer({ description: 'ready ones whose newest backup failed' }),
+  }),
   builds: Type.Object({ running: Type.Integer(), queued: Type.Integer(), concurrency: Type.Integer() }),
   build_cache_bytes: Bytes,
   registry_bytes: Bytes,

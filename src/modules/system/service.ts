@@ -9,6 +9,7 @@ import type { Streams } from '#http/streams';
 import type { Clock } from '#kernel/clock';
 import type { Config } from '#kernel/config';
 import { schemaVersion, sqliteVersion } from '#kernel/database';
+import { datastoreTotals } from './datastores.ts';
 import type { Capacity, Health } from './model.ts';
 import { createProbe } from './probe.ts';
 
@@ -76,6 +77,7 @@ export const createSystem = (deps: SystemDeps): System => {
         problem: deps.problem() ?? null,
         disks: await disksOf(config, info),
         ...counts(db),
+        datastores: datastoreTotals(db),
         builds: deps.builds(),
         build_cache_bytes: cacheSize ?? null,
         registry_bytes: registrySize ?? null,

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DatastoreContainers, Found } from '#datastores/containers';
+import type { DatastoreContainers, Found, UsedImage } from '#datastores/containers';
 import type { DatastoreDeps } from '#datastores/deps';
 import { createBackups } from '#engines/backups/backups';
 import { createDiskPlace } from '#engines/backups/disk';
@@ -20,6 +20,9 @@ export interface FakeContainers extends DatastoreContainers {
   found: Found;
   /** The next raise fails with it. */
   fault: Error | undefined;
+  /** What its containers are said to run, and what images were put back to. */
+  images: UsedImage[];
+  putBack: UsedImage[];
 }
 
 export interface Executors {
@@ -61,6 +64,7 @@ export const openExecutors = (options: RigOptions = {}): Executors => {
       addresses: { reserve: () => '10.208.0.9', release: () => undefined },
     } as unknown as DatastoreDeps['places'],
     instanceOf: rig.instanceOf,
+    requireDisk: () => Promise.resolve(),
     projects: rig.projectStore,
     services: rig.serviceStore,
     operations: rig.operationStore,
@@ -81,6 +85,8 @@ const createFakeContainers = (): FakeContainers => {
     lowered: [],
     found: { containers: [], volumes: [] },
     fault: undefined,
+    images: [],
+    putBack: [],
     raise: async (instance) => {
       fake.raised.push(instance);
       const { fault } = fake;
@@ -106,6 +112,11 @@ const createFakeContainers = (): FakeContainers => {
     },
     find: () => Promise.resolve(structuredClone(fake.found)),
     clear: () => Promise.resolve(),
+    imagesOf: () => Promise.resolve(fake.images),
+    putImagesBack: (images) => {
+      fake.putBack.push(...images);
+      return Promise.resolve();
+    },
   };
   return fake;
 };

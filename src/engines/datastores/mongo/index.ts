@@ -36,8 +36,8 @@ export const createMongoEngine = (given: Omit<StorageDeps, 'connect'>): Datastor
     roles: () => [STORAGE, MAIN],
     units,
     connection: connectionOf,
-    place: async (instance, { role, containerId }) => {
-      if (role === STORAGE) await storage.place(instance, containerId);
+    place: async (instance, { role, ...container }) => {
+      if (role === STORAGE) await storage.place(instance, container);
     },
     settle: async (instance, signal) => {
       await storage.settle(instance, signal);

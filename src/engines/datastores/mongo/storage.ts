@@ -1,11 +1,11 @@
 import type { Clock } from '#kernel/clock';
 import type { Log } from '#kernel/log';
-import type { Runtime } from '#engines/runtime/port';
+import type { Labels, Runtime } from '#engines/runtime/port';
 import type { DatastoreInstance, Jobs, Scratch } from '../port.ts';
 import { APP_DATABASE, APP_ROLE, type Connect, withConnection } from '../postgres/connect.ts';
 import { createPostgresDumps, type PostgresDumps } from '../postgres/dumps.ts';
 import { placeServer } from '../postgres/place.ts';
-import { imageOf, type Server } from '../postgres/server.ts';
+import { imageOf } from '../postgres/server.ts';
 import { settleServer } from '../postgres/settle.ts';
 import type { DumpTarget } from '../postgres/target.ts';
 import { createTemplates } from '../postgres/template.ts';
@@ -13,7 +13,6 @@ import { createUpkeep } from '../postgres/upkeep.ts';
 import { countDocuments } from './documents.ts';
 import { MAIN, STORAGE, STORAGE_MAJOR, storageOf, storageServer } from './spec.ts';
 
-const TEMPLATE_MS = 120_000;
 /** A dump waits for what holds a table. */
 const DUMP_LOCK_MS = 30_000;
 /**
@@ -29,28 +28,19 @@ export interface StorageDeps {
   connect: Connect;
   jobs: Jobs;
   scratch: Scratch;
-  /** Directory of berth's own for prepared data directories; no other engine's. */
+  /** Directory with the data directories that the Postgres engine prepares. */
   templateDir: string;
+  templateLabels: Labels;
 }
 
 /** The Postgres behind FerretDB: made, kept and dumped as any of berth's, but for who may come in. */
 export interface Storage extends Pick<PostgresDumps, 'dump' | 'rehearse'>, ReturnType<typeof createUpkeep> {
-  place(instance: DatastoreInstance, containerId: string): Promise<void>;
+  place(instance: DatastoreInstance, container: { containerId: string; fresh: boolean }): Promise<void>;
   settle(instance: DatastoreInstance, signal: AbortSignal): Promise<void>;
 }
 
 export const createStorage = (deps: StorageDeps): Storage => {
-  const templates = createTemplates({
-    runtime: deps.runtime,
-    dir: deps.templateDir,
-    kind: 'mongo',
-    settle: (server, password) =>
-      settleServer(deps, {
-        server: withoutCredentials(server, password),
-        passwords: [password],
-        signal: AbortSignal.timeout(TEMPLATE_MS),
-      }),
-  });
+  const templates = createTemplates({ ...deps, dir: deps.templateDir, labels: deps.templateLabels });
   const upkeep = createUpkeep(deps);
   const dumps = createPostgresDumps({
     ...deps,
@@ -59,8 +49,8 @@ export const createStorage = (deps: StorageDeps): Storage => {
     target: dumpTarget,
   });
   return {
-    place: async (instance, containerId) => {
-      await placeServer({ runtime: deps.runtime, templates }, { server: storageServer(instance), containerId });
+    place: async (instance, { containerId, fresh }) => {
+      await placeServer({ runtime: deps.runtime, templates }, { server: storageServer(instance), containerId, fresh });
     },
     settle: async (instance, signal) => {
       const passwords = [instance.adminPassword, await templates.password()];
@@ -79,18 +69,6 @@ export const createStorage = (deps: StorageDeps): Storage => {
     rehearse: dumps.rehearse,
   };
 };
-
-/** A template belongs to nobody. */
-const withoutCredentials = (server: Server, password: string): Server => ({
-  ...server,
-  instance: {
-    ...server.instance,
-    adminPassword: password,
-    readerPassword: password,
-    writerPassword: password,
-    credentials: [],
-  },
-});
 
 /** Of the storage, or of the Postgres that a rehearsal was given. */
 const dumpTarget = (instance: DatastoreInstance): DumpTarget => ({

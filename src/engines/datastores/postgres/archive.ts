@@ -30,24 +30,28 @@ const directoriesOf = (name: string): string[] => {
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 };
 
-/** The same tar without the entries of these names. One entry at a time is in memory. */
-export async function* without(names: ReadonlySet<string>, tar: Readable): AsyncGenerator<Uint8Array> {
+/** What becomes of an entry: its content, the same or another; undefined to leave it out. */
+export type Edit = (name: string, content: Buffer) => Buffer | undefined;
+
+/** The same tar with its files edited. One entry at a time is in memory. */
+export async function* edited(tar: Readable, edit: Edit): AsyncGenerator<Uint8Array> {
   const kept = createPack();
-  const copying = copyEntries(tar, kept, names);
+  const copying = copyEntries(tar, kept, edit);
   // Told by the loop below; unheard until then, it would end the process.
   copying.catch((thrown: unknown) => kept.destroy(thrown instanceof Error ? thrown : new Error(String(thrown))));
   for await (const chunk of kept) yield chunk as Uint8Array;
   await copying;
 }
 
-const copyEntries = async (tar: Readable, kept: Pack, names: ReadonlySet<string>): Promise<void> => {
+const copyEntries = async (tar: Readable, kept: Pack, edit: Edit): Promise<void> => {
   const entries = extract();
   tar.on('error', (error) => entries.destroy(error));
   tar.pipe(entries);
   for await (const entry of entries) {
     const chunks: Uint8Array[] = [];
     for await (const chunk of entry) chunks.push(chunk as Uint8Array);
-    if (!names.has(entry.header.name)) await put(kept, entry.header, Buffer.concat(chunks));
+    const content = edit(entry.header.name, Buffer.concat(chunks));
+    if (content !== undefined) await put(kept, { ...entry.header, size: content.length }, content);
   }
   kept.finalize();
 };

@@ -1,13 +1,14 @@
 import type { Clock } from '#kernel/clock';
 import { invalidInput } from '#kernel/errors';
 import type { Log } from '#kernel/log';
-import type { Runtime } from '#engines/runtime/port';
+import type { Labels, Runtime } from '#engines/runtime/port';
 import type { DatastoreEngine, DatastoreInstance } from '../port.ts';
 import { type Connect, POSTGRES_PORT } from './connect.ts';
 import { connectionOf } from './connection.ts';
 import { datastoreRules } from './hba.ts';
 import { placeServer } from './place.ts';
 import { imageOf, type Server, serverContainer } from './server.ts';
+import { createKeeper, type Keeper } from './keeper.ts';
 import { settleServer } from './settle.ts';
 import { createTemplates } from './template.ts';
 import { createUpkeep } from './upkeep.ts';
@@ -19,31 +20,23 @@ export interface PostgresCoreDeps {
   connect: Connect;
   /** Directory of berth's own for prepared data directories. */
   templateDir: string;
+  /** Of containers that make those. */
+  templateLabels: Labels;
 }
 
 export type PostgresCore = Omit<
   DatastoreEngine,
   'browse' | 'query' | 'relay' | 'dump' | 'rehearse' | 'load' | 'loadBeside' | 'swap' | 'listBeside' | 'dropBeside'
->;
+> & { keeper: Keeper };
 
 const UNIT = 'main';
-const VERSIONS = ['17', '18', '16', '15'] as const;
+const VERSIONS = ['17', '18', '16'] as const;
 
 /** A Postgres in a container: what it is made of, how it comes up, and what keeps it in order. */
 export const createPostgresCore = (deps: PostgresCoreDeps): PostgresCore => {
   const upkeep = createUpkeep(deps);
-  const templates = createTemplates({
-    runtime: deps.runtime,
-    dir: deps.templateDir,
-    kind: 'postgres',
-    settle: async (server, password) => {
-      const instance = templateInstance(server.instance, password);
-      const signal = AbortSignal.timeout(TEMPLATE_MS);
-      await settleServer(deps, { server: { ...server, instance }, passwords: [password], signal });
-      // Leaves next to nothing to recover.
-      await upkeep.quiesce(instance, signal);
-    },
-  });
+  const templates = createTemplates({ ...deps, dir: deps.templateDir, labels: deps.templateLabels });
+  const keeper = createKeeper({ ...deps, templates, versions: VERSIONS });
 
   // Those whose superuser has the password of the template: a hint, which saves a refused login.
   const unpacked = new Set<string>();
@@ -59,12 +52,13 @@ export const createPostgresCore = (deps: PostgresCoreDeps): PostgresCore => {
     roles: () => [UNIT],
     units: (instance) => [{ role: UNIT, container: serverContainer(serverOf(instance)) }],
     connection: connectionOf,
-    place: async (instance, { containerId }) => {
-      const isNew = await placeServer(
+    place: async (instance, { containerId, fresh }) => {
+      const placed = await placeServer(
         { runtime: deps.runtime, templates },
-        { server: serverOf(instance), containerId },
+        { server: serverOf(instance), containerId, fresh },
       );
-      if (isNew) unpacked.add(instance.id);
+      if (placed === 'template') unpacked.add(instance.id);
+      if (placed === 'new') keeper.hurry();
     },
     settle: async (instance, signal) => {
       const passwords = [instance.adminPassword, await templates.password()];
@@ -73,10 +67,9 @@ export const createPostgresCore = (deps: PostgresCoreDeps): PostgresCore => {
       unpacked.delete(instance.id);
     },
     ...upkeep,
+    keeper,
   };
 };
-
-const TEMPLATE_MS = 120_000;
 
 const serverOf = (instance: DatastoreInstance): Server => ({
   instance,
@@ -86,15 +79,6 @@ const serverOf = (instance: DatastoreInstance): Server => ({
   cpus: instance.cpus,
   aliases: [instance.host],
   hba: datastoreRules(instance.gateway),
-});
-
-/** A template belongs to nobody: it has no credentials, and nobody knows its passwords but berth. */
-const templateInstance = (instance: DatastoreInstance, password: string): DatastoreInstance => ({
-  ...instance,
-  adminPassword: password,
-  readerPassword: password,
-  writerPassword: password,
-  credentials: [],
 });
 
 const supported = (version: string): string => {

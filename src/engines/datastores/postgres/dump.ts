@@ -14,9 +14,6 @@ const MEMORY_MB = 512;
  * level 1 took as long for 13 % more bytes; gzip:1 took 1.8 times as long.
  */
 const ZSTD = 'zstd:3';
-/** pg_dump has zstd from 16 on. */
-const FIRST_WITH_ZSTD = 16;
-const GZIP = '1';
 
 /** Dumps a database as its reader: what an owner makes of his tables meanwhile never runs as superuser (CVE-2024-7348). */
 export const dumpDatabase = async (
@@ -103,7 +100,7 @@ const runDump = async (
       as: target.reader,
       database: target.database,
       // Large objects have owners of their own, whose right pg_read_all_data does not include. See roles.ts.
-      settings: target.major >= FIRST_WITH_ZSTD ? { lo_compat_privileges: 'on' } : {},
+      settings: { lo_compat_privileges: 'on' },
     }),
     memoryMb: MEMORY_MB,
     stdout: (chunk) => {
@@ -119,13 +116,10 @@ const runDump = async (
 };
 
 /** Everything of the database; settings of the database itself are in there, and roles are not. */
-export const dumpCommand = (
-  { major, lockTimeoutMs }: Pick<DumpTarget, 'major' | 'lockTimeoutMs'>,
-  snapshot: string,
-): string[] => [
+const dumpCommand = ({ lockTimeoutMs }: Pick<DumpTarget, 'lockTimeoutMs'>, snapshot: string): string[] => [
   'pg_dump',
   '--format=custom',
-  `--compress=${major >= FIRST_WITH_ZSTD ? ZSTD : GZIP}`,
+  `--compress=${ZSTD}`,
   `--snapshot=${snapshot}`,
   // The session of the snapshot has these locks already: what can be in between is a change that waits for that session,
   // and so for pg_dump itself. Only the time limit ends it.

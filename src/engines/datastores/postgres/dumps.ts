@@ -50,17 +50,22 @@ export const createPostgresDumps = (deps: PostgresDumpsDeps): PostgresDumps => {
     target: DumpTarget,
     request: { database: string; bytes: Bytes; signal: AbortSignal },
   ): Promise<Loaded> => {
-    await asAdmin(deps, target, 'create a database for the restore', async (client) => {
+    const created = asAdmin(deps, target, 'create a database for the restore', async (client) => {
       const live = await findDatabase(client, target.database);
       if (live === undefined) throw missing(target);
       await createLike(client, live, request.database);
     });
+    // Whoever fills it waits for it, once all else is ready.
+    const isCreated = created.then(
+      () => true,
+      () => false,
+    );
     try {
-      const loaded = await whileGuarded(deps, target, () => fillDatabase(deps, target, request));
+      const loaded = await whileGuarded(deps, target, () => fillDatabase(deps, target, { ...request, created }));
       await asAdmin(deps, target, 'finish the restore', (client) => markFilled(client, request.database));
       return loaded;
     } catch (thrown) {
-      await giveUp(deps, target, request.database);
+      if (await isCreated) await giveUp(deps, target, request.database);
       throw thrown;
     }
   };

@@ -25,13 +25,16 @@ const MEMORY_MB = 512;
 const MOST_IN_ONE_TRANSACTION = 2000;
 const WHAT = 'restore the database';
 
-/** Fills an empty database from an archive of pg_dump, as its owner: what is in an archive was written by users. */
+/**
+ * Fills an empty database from an archive of pg_dump, as its owner: what is in an archive was written by users. The database
+ * may still be about to be created: pg_restore connects when it has read the beginning of the archive.
+ */
 export const fillDatabase = async (
   deps: LoadDeps,
   target: DumpTarget,
-  request: { database: string; bytes: Bytes; signal: AbortSignal },
+  request: { database: string; bytes: Bytes; created: Promise<void>; signal: AbortSignal },
 ): Promise<Loaded> => {
-  const { database, signal } = request;
+  const { database, created, signal } = request;
   const source = request.bytes[Symbol.asyncIterator]();
   let archive: Archive;
   try {
@@ -41,7 +44,8 @@ export const fillDatabase = async (
       frozenUpTo: MOST_IN_ONE_TRANSACTION,
     };
     archive = await openArchive(checkSeal({ [Symbol.asyncIterator]: () => source }), filter);
-    await runRestore(deps.jobs, target, { database, archive, signal });
+    const { entries } = archive;
+    await runRestore(deps.jobs, target, { database, entries, bytes: after(created, archive.bytes), signal });
   } finally {
     // Who gives the bytes may itself hang when it is called off.
     const left = Promise.resolve(source.return?.());
@@ -62,6 +66,11 @@ export const fillDatabase = async (
   return { report, properties: archive.properties };
 };
 
+async function* after(ready: Promise<void>, bytes: Bytes): Bytes {
+  await ready;
+  yield* bytes;
+}
+
 const rolesOf = (deps: LoadDeps, { instance, unit }: DumpTarget): Promise<Set<string>> =>
   withConnection(
     { connect: deps.connect, instance, what: 'list the roles', options: { as: 'admin', unit } },
@@ -74,16 +83,17 @@ const rolesOf = (deps: LoadDeps, { instance, unit }: DumpTarget): Promise<Set<st
 const runRestore = async (
   jobs: Jobs,
   target: DumpTarget,
-  { database, archive, signal }: { database: string; archive: Archive; signal: AbortSignal },
+  request: { database: string; entries: number; bytes: Bytes; signal: AbortSignal },
 ): Promise<void> => {
-  const source = new Source(archive.bytes);
+  const { database, signal } = request;
+  const source = new Source(request.bytes);
   const all = AbortSignal.any([signal, source.failed]);
   try {
     const end = await jobs.run({
       instance: target.instance,
       purpose: 'load',
       image: target.image,
-      argv: restoreCommand(target, { database, entries: archive.entries }),
+      argv: restoreCommand(target, request),
       env: jobEnvironment(target, { as: target.owner, database, settings: restoreSettings(target) }),
       memoryMb: MEMORY_MB,
       stdin: source.bytes,
@@ -122,7 +132,8 @@ export const restoreCommand = (
 const restoreSettings = ({ instance }: DumpTarget): Record<string, string> => ({
   // A crash in mid-restore loses the whole database anyway.
   synchronous_commit: 'off',
-  maintenance_work_mem: `${Math.max(64, Math.floor(instance.memoryMb / 8))}MB`,
+  // Indexes are sorted in memory, where the rows have just come from: nobody else needs it for them.
+  maintenance_work_mem: `${Math.max(64, Math.floor(instance.memoryMb / 4))}MB`,
   // Whatever berth refuses to apps when they have passed their limit of storage.
   default_transaction_read_only: 'off',
 });

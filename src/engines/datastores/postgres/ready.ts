@@ -6,11 +6,13 @@ import type { Connect } from './connect.ts';
 import { isStarting, isWrongPassword } from './failures.ts';
 import { containerName, type Server } from './server.ts';
 
-const FIRST_PAUSE_MS = 20;
+/** A refused connection costs next to nothing. A server that takes longer than some seconds is asked less often. */
+const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
+const PAUSE_SHARE = 0.03;
 const CONNECT_MS = 2000;
 /** Until something answers. */
-const SILENT_MS = 60_000;
+const SILENT_MS = 90_000;
 /** Until a server that says that it is recovering from a crash has done so. */
 const RECOVERING_MS = 15 * 60_000;
 /** How often the container is looked at while nothing answers. */
@@ -31,7 +33,6 @@ export const connectWhenReady = async (
   const { server, passwords, signal } = request;
   const began = clock.monotonic();
   let lookedAt = began;
-  let pause = FIRST_PAUSE_MS;
   for (;;) {
     try {
       return await connectWithAny(connect, server, { passwords, signal });
@@ -44,8 +45,8 @@ export const connectWhenReady = async (
         await failIfEnded(runtime, server, { late, cause: thrown });
       }
     }
-    await clock.sleep(pause, signal);
-    pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS);
+    const pause = Math.max(FIRST_PAUSE_MS, (clock.monotonic() - began) * PAUSE_SHARE);
+    await clock.sleep(Math.min(pause, LONGEST_PAUSE_MS), signal);
   }
 };
 

@@ -12,8 +12,6 @@ export interface WantedRoles {
 
 /** What of it is there. */
 export interface FoundRoles {
-  /** Such as 17. */
-  major: number;
   names: ReadonlySet<string>;
   /** Members of `app` that may log in, berth's own not among them. */
   logins: readonly string[];
@@ -43,13 +41,13 @@ export const roleStatements = (wanted: WantedRoles, found: FoundRoles): string[]
     `ALTER ROLE ${READER} SET default_transaction_read_only = on`,
     // It holds the snapshot of a dump for as long as that takes.
     `ALTER ROLE ${READER} SET idle_in_transaction_session_timeout = 0`,
-    // What it reads large objects with: pg_read_all_data does not include them. Writing to them is refused to readers from 16 on.
-    ...(found.major >= 16 ? [`GRANT SET ON PARAMETER lo_compat_privileges TO ${READER}`] : []),
+    // What it reads large objects with: pg_read_all_data does not include them. Writing to them is refused to readers all the same.
+    `GRANT SET ON PARAMETER lo_compat_privileges TO ${READER}`,
     define(WRITER, `NOBYPASSRLS ${login(wanted.writer)}`),
     ...actAsApp(WRITER),
     // So that room can be made when the database refuses writes of apps.
     `ALTER ROLE ${WRITER} SET default_transaction_read_only = off`,
-    ...(found.major >= 16 ? [`GRANT pg_use_reserved_connections TO ${READER}, ${WRITER}`] : []),
+    `GRANT pg_use_reserved_connections TO ${READER}, ${WRITER}`,
     ...[...wanted.logins].flatMap(([name, verifier]) => [
       define(name, `NOBYPASSRLS ${login(verifier)}`),
       ...actAsApp(name),
@@ -67,8 +65,10 @@ export const leftOut = (wanted: Pick<WantedRoles, 'logins'>, found: Pick<FoundRo
 /** Makes the database of apps. Cannot be part of a transaction. */
 export const CREATE_APP_DATABASE = `CREATE DATABASE ${APP_DATABASE} WITH OWNER ${APP_ROLE} ENCODING 'UTF8'`;
 
-/** Who may connect to a database of apps, the live one or one beside it. */
+/** Whose the database of apps is, and who may connect to it. */
 export const databaseGrants = (database: string): string[] => [
+  // A restore that broke off may have left it to the superuser.
+  `ALTER DATABASE ${escapeIdentifier(database)} OWNER TO ${APP_ROLE}`,
   `REVOKE ALL ON DATABASE ${escapeIdentifier(database)} FROM PUBLIC`,
   `GRANT CONNECT ON DATABASE ${escapeIdentifier(database)} TO ${READER}`,
 ];

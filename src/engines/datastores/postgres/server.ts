@@ -1,5 +1,6 @@
 import type { ContainerSpec } from '#engines/runtime/port';
 import type { DatastoreInstance, PutFile } from '../port.ts';
+import { START } from './cluster.ts';
 import { addressOf } from './connect.ts';
 import { type HbaRule, hbaFile } from './hba.ts';
 import { pidsLimit, serverSettings } from './settings.ts';
@@ -18,6 +19,7 @@ export interface Server {
 
 /** The user of the official image; the server starts as it, and needs no capability at all. */
 const UID = 999;
+export const USER = `${UID}:${UID}`;
 const MIB = 1024 * 1024;
 const STOP_GRACE_SECONDS = 60;
 
@@ -30,7 +32,7 @@ export const homeOf = (major: string): string =>
 /** The data directory below the home. */
 export const PGDATA = 'pgdata';
 /** Below the home too: a container whose root is read-only takes files into volumes alone. */
-export const CONFIG = 'berth';
+const CONFIG = 'berth';
 
 export const containerName = ({ instance, unit }: Pick<Server, 'instance' | 'unit'>): string =>
   `berth-${instance.project}-${instance.name}-${unit}-${instance.id.slice(-10)}`;
@@ -42,7 +44,7 @@ export const serverContainer = (server: Server): ContainerSpec => {
     name: containerName(server),
     image: imageOf(major),
     // Not the image's own entry point, which would make a database wherever it finds none.
-    entrypoint: ['postgres'],
+    entrypoint: ['sh', '-c', START, 'start'],
     command: Object.entries({ ...serverSettings({ ...instance, ...server }), ...fileSettings(home) }).flatMap(
       ([name, value]) => ['-c', `${name}=${value}`],
     ),
@@ -56,7 +58,7 @@ export const serverContainer = (server: Server): ContainerSpec => {
     cpus: server.cpus,
     pidsLimit: pidsLimit(memoryMb),
     capAdd: [],
-    user: `${UID}:${UID}`,
+    user: USER,
     readOnlyRoot: true,
     tmpfs: ['/tmp'],
     // Where processes that work on one query share what they found.

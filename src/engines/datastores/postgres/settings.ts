@@ -40,10 +40,10 @@ export const serverSettings = (size: ServerSize): Record<string, string> => ({
   ...LOG_SETTINGS,
 });
 
-const connectionSettings = ({ major, memoryMb }: ServerSize): Record<string, string> => ({
+const connectionSettings = ({ memoryMb }: ServerSize): Record<string, string> => ({
   max_connections: String(maxConnections(memoryMb)),
   // For consoles and backups when apps hold all others.
-  ...(Number(major) >= 16 ? { reserved_connections: '4' } : {}),
+  reserved_connections: '4',
   // An app that forgets a transaction keeps every table from being cleaned up.
   idle_in_transaction_session_timeout: '1h',
   // Notices clients that vanished without a word: between statements, and in the middle of one.

@@ -36,8 +36,7 @@ export interface SettleRequest {
  */
 export const settleServer = async (deps: SettleDeps, request: SettleRequest): Promise<void> => {
   const { instance } = request.server;
-  const wanted = await wantedRoles(instance);
-  const client = await connectWhenReady(deps, request);
+  const [wanted, client] = await Promise.all([wantedRoles(instance), connectWhenReady(deps, request)]);
   try {
     const found = await findRoles(client);
     await client.query(roleStatements(wanted, found).join(';\n'));
@@ -67,15 +66,14 @@ const wantedRoles = async (instance: DatastoreInstance): Promise<WantedRoles> =>
 };
 
 const findRoles = async (client: Client): Promise<FoundRoles> => {
-  const { rows } = await client.query<{ name: string; login: boolean; member: boolean; version: string }>(`
-    SELECT rolname AS name, rolcanlogin AS login, current_setting('server_version_num') AS version,
+  const { rows } = await client.query<{ name: string; member: boolean }>(`
+    SELECT rolname AS name,
       EXISTS (SELECT FROM pg_auth_members m JOIN pg_roles g ON g.oid = m.roleid
         WHERE m.member = r.oid AND g.rolname = '${APP_ROLE}') AS member
     FROM pg_roles r`);
   return {
-    major: Math.floor(Number(rows[0]?.version) / 10_000),
     names: new Set(rows.map(({ name }) => name)),
-    // Without regard to `login`: a drop that was broken off has taken that away already.
+    // Those that may not log in too: a drop that was broken off has taken that away already.
     logins: rows.filter(({ name, member }) => member && name !== READER && name !== WRITER).map(({ name }) => name),
   };
 };

@@ -1,17 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { notFound } from '#kernel/errors';
-import type { Runtime } from '#engines/runtime/port';
-import { TRAILER_BYTES, without } from './archive.ts';
+import type { Labels, Runtime } from '#engines/runtime/port';
+import { edited, TRAILER_BYTES } from './archive.ts';
+import { MAKE } from './cluster.ts';
 import { writeDurably } from './durable.ts';
-import { imageOf, PGDATA, type Server } from './server.ts';
-import { initdbArguments, removeMakers, withNewCluster, withSettledCluster } from './template-maker.ts';
+import { CREATE_APP_DATABASE, databaseGrants, roleStatements } from './roles.ts';
+import { APP_DATABASE } from './connect.ts';
+import { imageOf } from './server.ts';
+import { withNewCluster } from './template-maker.ts';
+import { scramVerifier } from './verifier.ts';
 
 /** Changes whenever what a template holds does, so that older ones are made anew. */
-const RECIPE = 2;
+const RECIPE = 3;
 const PASSWORD_BYTES = 24;
+const PASSWORD_FILE = 'postgres-password';
 
 /**
  * Prepared data directories: what initdb makes, with the roles and the database of apps, so that a new datastore has neither
@@ -19,10 +23,12 @@ const PASSWORD_BYTES = 24;
  */
 export interface Templates {
   /**
-   * Path of the one for this server's image, made when it is missing: a tar that lacks its end, so that more can be appended;
-   * the names of its entries begin with that of the data directory. The server itself must not run yet.
+   * Path of the one for the image of this version: a tar that lacks its end, so that more can be appended; the names of its
+   * entries begin with that of the data directory. Undefined when there is none yet: nobody waits for one to be made.
    */
-  of(server: Server): Promise<string>;
+  find(major: string): Promise<string | undefined>;
+  /** Makes the one for this version, unless it is there or its image is not. */
+  prepare(major: string, signal: AbortSignal): Promise<void>;
   /** Of the superuser in every template. It is this installation's alone, and `settle` replaces it at once. */
   password(): Promise<string>;
 }
@@ -30,17 +36,14 @@ export interface Templates {
 export interface TemplatesDeps {
   runtime: Runtime;
   dir: string;
-  /** What the names of the files begin with: `postgres`. */
-  kind: string;
-  /** Makes what a template holds in a server that was just initialised; its superuser has `password`. */
-  settle(server: Server, password: string): Promise<void>;
+  /** Of the containers that make them. */
+  labels: Labels;
 }
 
-export const createTemplates = ({ runtime, dir, kind, settle }: TemplatesDeps): Templates => {
-  const making = new Map<string, Promise<void>>();
+export const createTemplates = ({ runtime, dir, labels }: TemplatesDeps): Templates => {
   let known: Promise<string> | undefined;
   const password = async (): Promise<string> => {
-    known ??= installationPassword(dir, `${kind}-password`);
+    known ??= installationPassword(dir);
     try {
       return await known;
     } catch (thrown) {
@@ -49,64 +52,90 @@ export const createTemplates = ({ runtime, dir, kind, settle }: TemplatesDeps): 
     }
   };
 
-  const make = async (server: Server, file: string): Promise<void> => {
-    const secret = await password();
-    await withNewCluster(runtime, { server, password: secret }, (fresh) =>
-      withSettledCluster(runtime, { server, tar: fresh, settle: () => settle(server, secret) }, (tar) =>
-        store(tar, file),
-      ),
-    );
-  };
-
-  const ensure = async (server: Server, { prefix, file }: { prefix: string; file: string }): Promise<void> => {
-    if ((await readdir(dir)).includes(file)) return;
-    await make(server, join(dir, file));
-    await removeOthers(dir, prefix, file);
+  /** Undefined without the image. */
+  const nameOf = async (major: string): Promise<string | undefined> => {
+    const image = await runtime.inspectImage(imageOf(major));
+    if (image === undefined) return undefined;
+    const recipe = JSON.stringify([RECIPE, image.id, MAKE, await password()]);
+    return `${prefixOf(major)}${createHash('sha256').update(recipe).digest('hex').slice(0, 24)}.tar`;
   };
 
   return {
     password,
-    of: async (server) => {
-      await removeMakers(runtime, server);
-      const prefix = `${kind}-${server.major}-`;
-      const file = `${prefix}${await digestOf(runtime, server, await password())}.tar`;
-      // The second of two that need the same one waits for the first, and makes it itself should that one fail.
-      for (let first = making.get(file); first !== undefined; first = making.get(file))
-        await first.catch(() => undefined);
-      const work = ensure(server, { prefix, file }).finally(() => making.delete(file));
-      making.set(file, work);
-      await work;
-      return join(dir, file);
+    find: async (major) => {
+      const name = await nameOf(major);
+      return name !== undefined && (await readdir(dir)).includes(name) ? join(dir, name) : undefined;
+    },
+    prepare: async (major, signal) => {
+      const name = await nameOf(major);
+      if (name === undefined || (await readdir(dir)).includes(name)) return;
+      const secret = await password();
+      const request = { major, password: secret, statements: await templateStatements(secret), labels, signal };
+      // It is not to be had before its container is gone: removing that keeps the engine from making others.
+      const made = join(dir, `${name}.made`);
+      await withNewCluster(runtime, request, (tar) => store(tar, made));
+      await rename(made, join(dir, name));
+      await removeOthers(dir, prefixOf(major), name);
     },
   };
 };
 
-/** Kept in a file that is made once. A template that was made with another password has another name. */
-const installationPassword = async (dir: string, name: string): Promise<string> => {
+const prefixOf = (major: string): string => `postgres-${major}-`;
+
+/** A template belongs to nobody: it has no credentials, and nobody knows its passwords but berth. */
+const templateStatements = async (password: string): Promise<string[]> => {
+  const verifier = await scramVerifier(password);
+  const wanted = { admin: verifier, reader: verifier, writer: verifier, logins: new Map<string, string>() };
+  return [
+    ...roleStatements(wanted, { names: new Set(), logins: [] }),
+    CREATE_APP_DATABASE,
+    ...databaseGrants(APP_DATABASE),
+  ];
+};
+
+/**
+ * Kept in a file that is made once, whoever of several comes first. A template that was made with another password has
+ * another name.
+ */
+const installationPassword = async (dir: string): Promise<string> => {
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  const file = join(dir, name);
-  if ((await readdir(dir)).includes(name)) return await readFile(file, 'utf8');
-  const made = randomBytes(PASSWORD_BYTES).toString('base64url');
-  await writeDurably(file, (handle) => handle.writeFile(made));
-  return made;
+  const file = join(dir, PASSWORD_FILE);
+  if ((await readdir(dir)).includes(PASSWORD_FILE)) return await readFile(file, 'utf8');
+  const made = `${file}.${randomBytes(6).toString('hex')}`;
+  const password = randomBytes(PASSWORD_BYTES).toString('base64url');
+  await writeDurably(made, (handle) => handle.writeFile(password));
+  try {
+    await link(made, file);
+    return password;
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown;
+    return await readFile(file, 'utf8');
+  } finally {
+    await rm(made, { force: true });
+  }
 };
 
-const digestOf = async (runtime: Runtime, { major }: Server, password: string): Promise<string> => {
-  const image = await runtime.inspectImage(imageOf(major));
-  if (image === undefined) throw notFound(`no image ${imageOf(major)}`, 'pull it: see berth doctor');
-  return createHash('sha256')
-    .update(JSON.stringify([RECIPE, image.id, initdbArguments('', ''), password]))
-    .digest('hex')
-    .slice(0, 24);
+/** Written by every server that starts, about itself; and the maps of free space, which a server makes when it needs them. */
+const LEFT_OUT = /\/postmaster\.(?:opts|pid)$|\/(?:base\/\d+|global)\/\d+_fsm$/;
+const LOG_SEGMENT = /\/pg_wal\/[0-9A-F]{24}$/;
+
+/** As little as a server can start from: a third of it is the part of the log that was never written. */
+const slim = (name: string, content: Buffer): Buffer | undefined => {
+  if (LEFT_OUT.test(name)) return undefined;
+  return LOG_SEGMENT.test(name) ? content.subarray(0, endOf(content)) : content;
 };
 
-/** Written by every server that starts, about itself. */
-const LEFT_OUT = new Set([`${PGDATA}/postmaster.opts`, `${PGDATA}/postmaster.pid`]);
+/** Where the zeros begin that a file ends with. */
+const endOf = (content: Buffer): number => {
+  let end = content.length;
+  while (end > 0 && content[end - 1] === 0) end -= 1;
+  return end;
+};
 
 const store = (tar: Readable, file: string): Promise<void> =>
   writeDurably(file, async (handle) => {
     let bytes = 0;
-    for await (const chunk of without(LEFT_OUT, tar)) {
+    for await (const chunk of edited(tar, slim)) {
       await handle.appendFile(chunk);
       bytes += chunk.byteLength;
     }

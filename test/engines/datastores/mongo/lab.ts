@@ -39,7 +39,7 @@ export const openMongoLab = async (): Promise<MongoLab> => {
   const authority = await createAuthority(Date.now());
   const tls = await issueCertificate(authority, { host: HOST, address: network.gateway, now: Date.now() });
   const deps = { runtime: lab.runtime, clock: systemClock, log: quiet };
-  const postgres = createPostgresCore({ ...deps, connect, templateDir: join(folder, 'postgres') });
+  const postgres = createPostgresCore({ ...deps, connect, templateDir: folder, templateLabels: {} });
   const rehearsals: DatastoreInstance[] = [];
   let hosts = 10;
   const address = (): string => {
@@ -92,7 +92,8 @@ export const openMongoLab = async (): Promise<MongoLab> => {
   const engine = createMongoEngine({
     ...deps,
     jobs,
-    templateDir: join(folder, 'mongo'),
+    templateDir: folder,
+    templateLabels: {},
     scratch: {
       start: async (like) => {
         const started = instance('scratch', { kind: like.kind, version: like.version, addresses: { main: address() } });

@@ -37,6 +37,7 @@ const engine = createMongoEngine({
   jobs: { run: never },
   scratch: { start: never },
   templateDir: '/nowhere',
+  templateLabels: {},
 });
 
 describe('a mongo datastore', () => {

@@ -38,7 +38,14 @@ export const openCoreRig = async (): Promise<CoreRig> => {
   const folder = await mkdtemp(join(tmpdir(), 'berth-pg-core-'));
   const templateDir = join(folder, 'templates');
   const restarted = (): PostgresCore =>
-    createPostgresCore({ runtime: lab.runtime, clock: systemClock, log: quiet, connect, templateDir });
+    createPostgresCore({
+      runtime: lab.runtime,
+      clock: systemClock,
+      log: quiet,
+      connect,
+      templateDir,
+      templateLabels: {},
+    });
   const core = restarted();
   let counter = 10;
   return {
@@ -77,8 +84,9 @@ export const openCoreRig = async (): Promise<CoreRig> => {
     up: async (instance, by = core) => {
       const [unit] = by.units(instance);
       if (unit === undefined) throw new Error('no unit');
+      const fresh = !(await lab.runtime.listVolumes({})).some(({ name }) => name === unit.container.volumes[0]?.name);
       const { id } = await lab.runtime.create(unit.container);
-      await by.place(instance, { role: unit.role, containerId: id, fresh: true });
+      await by.place(instance, { role: unit.role, containerId: id, fresh });
       await lab.runtime.start(id);
       await by.settle(instance, AbortSignal.timeout(SETTLE_MS));
       return id;

@@ -149,6 +149,13 @@ describe('what nobody but berth may do', () => {
     expect(await refusal({ as: 'reader' }, 'SET ROLE app')).toBe('42501');
   });
 
+  test('the database is given back to apps when something broke off while it was not theirs', async () => {
+    await rig.on(instance, { as: 'admin' }, (client) => client.query('ALTER DATABASE app OWNER TO postgres'));
+    expect(await rig.on(instance, asApp, () => Promise.resolve('let in')).catch(() => 'refused')).toBe('refused');
+    await rig.core.settle(instance, AbortSignal.timeout(SETTLE_MS));
+    expect(await refusal(asApp, 'ALTER DATABASE app SET work_mem TO DEFAULT')).toBe('done');
+  });
+
   test('no role but the superuser gets into the database of the superuser', async () => {
     for (const as of ['reader', 'writer', CREDENTIAL] as const) {
       for (const database of ['postgres', 'template1']) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { BerthError } from '#kernel/errors';
 import type { Jobs } from '#engines/datastores/port';
 import { connect } from '#engines/datastores/postgres/connect';
-import { dumpCommand, dumpDatabase } from '#engines/datastores/postgres/dump';
+import { dumpDatabase } from '#engines/datastores/postgres/dump';
 import { restoreCommand } from '#engines/datastores/postgres/load';
 import { appTarget } from '#engines/datastores/postgres/target';
 import { docker } from '#test/support/docker.ts';
@@ -183,11 +183,6 @@ test('no password is in the arguments of a job, nor is the superuser anywhere', 
   expect(seen[0]?.argv.join(' ')).not.toContain(rig.instance.readerPassword);
   expect(seen[0]?.env).toMatchObject({ PGUSER: 'berth_reader', PGPASSWORD: rig.instance.readerPassword });
   expect(Object.values(seen[0]?.env ?? {})).not.toContain(rig.instance.adminPassword);
-});
-
-test('pg_dump of a version that has no zstd compresses with gzip', () => {
-  expect(dumpCommand({ major: 17, lockTimeoutMs: 1 }, '0-1')).toContain('--compress=zstd:3');
-  expect(dumpCommand({ major: 15, lockTimeoutMs: 1 }, '0-1')).toContain('--compress=1');
 });
 
 test('a restore is one transaction, unless that would lock more than a server has room for', () => {
