@@ -10,6 +10,8 @@ export interface Caller {
   surface: Surface;
   endpoint: string;
   token: string | undefined;
+  /** Certificates of a private authority, PEM. */
+  ca?: string | undefined;
   headers?: Readonly<Record<string, string>>;
   fetch?: HttpOptions['fetch'];
   /** Ends what waits: the token was revoked, or the server stops. */
@@ -26,6 +28,7 @@ export const apiOf = (caller: Caller, signal: AbortSignal, dryRun = false): Api 
   createApi({
     endpoint: caller.endpoint,
     token: caller.token,
+    ca: caller.ca,
     userAgent: `berth-mcp/${VERSION}`,
     signal,
     dryRun,

@@ -7,7 +7,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { isName } from '#kernel/schema';
-import { apiOf, withCall, type Caller } from './caller.ts';
+import { withCall, type Caller } from './caller.ts';
 import { bounded } from './bounds.ts';
 import { toolErrorOf } from './failure.ts';
 import type { Call } from './tool.ts';
@@ -66,9 +66,9 @@ const SKILL = {
 
 /** Resources: the guide, and what can be read of projects, services and operations. */
 export const offerResources = (server: Server, caller: Caller): void => {
-  server.setRequestHandler('resources/list', async (_request, { mcpReq }) => ({
-    resources: [SKILL, ...(await projectResources(caller, mcpReq.signal))],
-  }));
+  server.setRequestHandler('resources/list', (_request, context) =>
+    withCall(caller, context, async (call) => ({ resources: [SKILL, ...(await projectResources(call(false)))] })),
+  );
   server.setRequestHandler('resources/templates/list', () => ({
     resourceTemplates: TEMPLATES.map(({ uriTemplate, name, description, mimeType }) => ({
       uriTemplate,
@@ -81,9 +81,9 @@ export const offerResources = (server: Server, caller: Caller): void => {
 };
 
 /** None for a token that may not look. */
-const projectResources = async (caller: Caller, signal: AbortSignal) => {
+const projectResources = async ({ api, note }: Call) => {
   try {
-    const { projects } = await apiOf(caller, signal).listProjects({ limit: LISTED });
+    const { projects } = await api.listProjects({ limit: LISTED });
     return projects.map(({ name }) => ({
       uri: `berth://projects/${name}`,
       name,
@@ -91,7 +91,7 @@ const projectResources = async (caller: Caller, signal: AbortSignal) => {
       mimeType: JSON_TYPE,
     }));
   } catch (thrown) {
-    caller.note(`projects cannot be listed: ${toolErrorOf(thrown).message}`);
+    note(`projects cannot be listed: ${toolErrorOf(thrown).message}`);
     return [];
   }
 };

@@ -23,6 +23,7 @@ export const mcpRoutes = (deps: McpHttpDeps) => {
         // The protocol's library bounds and reads the body itself.
         upload: true,
         idempotent: false,
+        bearerOnly: true,
       }),
     },
   );

@@ -8,7 +8,7 @@ import { callTool, failureResult } from './calling.ts';
 import { toolErrorOf } from './failure.ts';
 import { offerResources } from './resources.ts';
 import { inputSchema, outputSchema } from './schemas.ts';
-import type { Surface, Tool } from './tool.ts';
+import type { Call, Surface, Tool } from './tool.ts';
 import { toolsOf } from './tools/index.ts';
 
 const INSTRUCTIONS =
@@ -20,14 +20,13 @@ export const createMcpServer = (caller: Caller): Server => {
     { name: 'berth', title: 'berth', version: VERSION },
     { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
   );
-  server.setRequestHandler('tools/list', async (_request, { mcpReq }) => {
-    const may = await permissions(caller, mcpReq.signal);
-    return {
-      tools: listed(caller.surface)
-        .filter(({ tool }) => may(tool))
-        .map(({ shown }) => shown),
-    };
-  });
+  server.setRequestHandler('tools/list', (_request, context) =>
+    withCall(caller, context, async (call) => {
+      const may = await permissions(call(false));
+      const tools = listed(caller.surface).filter(({ tool }) => may(tool));
+      return { tools: tools.map(({ shown }) => shown) };
+    }),
+  );
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = toolsOf(caller.surface).find(({ name }) => name === params.name);
     if (tool === undefined) throw unknownTool(params.name, caller.surface);
@@ -39,9 +38,9 @@ export const createMcpServer = (caller: Caller): Server => {
 };
 
 /** Those tools are listed that the token may use. When the API does not answer, nothing is known, and all are. */
-const permissions = async (caller: Caller, signal: AbortSignal): Promise<(tool: Tool) => boolean> => {
+const permissions = async ({ api, note }: Call): Promise<(tool: Tool) => boolean> => {
   try {
-    const { capabilities } = await apiOf(caller, signal).whoami();
+    const { capabilities } = await api.whoami();
     return ({ capability }) =>
       capability === 'any' ||
       capability === 'public' ||
@@ -49,7 +48,7 @@ const permissions = async (caller: Caller, signal: AbortSignal): Promise<(tool: 
       capabilities.includes(capability);
   } catch (thrown) {
     const { code, message } = toolErrorOf(thrown);
-    caller.note(`what the token may do is not known: ${message}`);
+    note(`what the token may do is not known: ${message}`);
     return ({ capability }) => code !== 'UNAUTHENTICATED' || capability === 'public';
   }
 };

@@ -9,6 +9,8 @@ const DRAIN_MS = 5000;
 export interface StdioOptions {
   endpoint: string;
   token: string | undefined;
+  /** Certificates of a private authority, PEM. */
+  ca?: string | undefined;
   cwd: string;
   input: Readable;
   output: Writable;
@@ -19,12 +21,13 @@ export interface StdioOptions {
 
 /** Serves MCP over the streams of the program until the client closes its end. Nothing but the protocol goes out. */
 export const serveMcpStdio = async (options: StdioOptions): Promise<void> => {
-  const { endpoint, token, cwd, note, signal, output } = options;
+  const { endpoint, token, ca, cwd, note, signal, output } = options;
   const calls = createCalls();
   const caller: Caller = {
     surface: 'stdio',
     endpoint,
     token,
+    ca,
     cwd,
     note,
     ended: signal,

@@ -1,6 +1,6 @@
 import { Type, type Static, type TObject, type TProperties, type TSchema } from '@sinclair/typebox';
 import { ERROR_CODES } from '#kernel/errors';
-import { ChangeSchema, DryRunSchema, ErrorBodySchema, oneOf } from '#kernel/schema';
+import { ChangeSchema, DryRunSchema, ErrorBodySchema, Name, oneOf } from '#kernel/schema';
 import type { Capability } from '#kernel/scope';
 import type { Api } from '#cli/client/api';
 
@@ -66,6 +66,10 @@ interface Definition<P extends TProperties> extends Omit<Tool, 'input' | 'dryRun
   dryRun?: true;
   run(call: Call, args: Static<TObject<P>>): Promise<Reply>;
 }
+
+/** Which project and service a tool is about; both exist, or the API says so. */
+export const PROJECT = { ...Name, description: 'name of the project' };
+export const SERVICE = { ...Name, description: 'name of the service' };
 
 const DryRun = Type.Optional(Type.Boolean({ description: 'true: reply with the plan, and change nothing' }));
 

@@ -1,5 +1,6 @@
 import Ajv2020 from 'ajv/dist/2020';
 import { expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { toolsOf } from '#src/mcp/tools/index.ts';
 import { inputSchema, outputSchema } from '#src/mcp/schemas.ts';
 import type { Surface } from '#src/mcp/tool.ts';
@@ -84,4 +85,24 @@ test('whatever only reads says so, and nothing that reads destroys', () => {
     'service_status',
   ]);
   expect(reading.filter((tool) => tool.hints.destructive === true || tool.dryRun)).toEqual([]);
+});
+
+test('docs/mcp.md lists them with their capabilities', async () => {
+  const text = await Bun.file(join(import.meta.dir, '../../docs/mcp.md')).text();
+  const rows = [...text.matchAll(/^\| `(service_\w+)` \|.*\| (?:`(\w+)`|none) \|$/gm)];
+  expect(rows.map(([, name, capability = 'public']) => `${name} ${capability}`)).toEqual(
+    toolsOf('http').map((tool) => `${tool.name} ${tool.capability}`),
+  );
+});
+
+test('whoami says what the token of the request may do', async () => {
+  const world = createWorld();
+  const { secret, id } = await world.mint(['read', 'deploy'], ['shop']);
+  expect((await world.call('GET /v1/whoami', { token: secret })).body).toEqual({
+    token_id: id,
+    principal: 'someone',
+    capabilities: ['read', 'deploy'],
+    projects: ['shop'],
+    expires_at: null,
+  });
 });

@@ -1,9 +1,10 @@
-import { Name } from '#kernel/schema';
+import { Type } from '@sinclair/typebox';
+import { Name, nullable } from '#kernel/schema';
 import { CreateDatastoreBody, CreateDatastoreReply, QueryBody, QueryReply } from '#modules/datastores';
-import { SetEnvBody, SetEnvReply } from '#modules/env';
+import { SetEnvReply } from '#modules/env';
 import { firstThatFit } from '../bounds.ts';
 import { followOperation, WaitSeconds } from '../follow.ts';
-import { defineTool } from '../tool.ts';
+import { defineTool, PROJECT } from '../tool.ts';
 
 const setEnv = defineTool({
   name: 'service_set_env',
@@ -15,11 +16,14 @@ const setEnv = defineTool({
   hints: { destructive: true, idempotent: true },
   dryRun: true,
   input: {
-    project: Name,
-    env: { ...SetEnvBody, description: 'name → value, merged into what is set; null unsets', minProperties: 1 },
+    project: PROJECT,
+    env: Type.Record(Type.String(), nullable(Type.String()), {
+      minProperties: 1,
+      description: 'name → value, merged into what is set; null unsets',
+    }),
   },
   output: SetEnvReply,
-  run: async ({ api }, { project, env }) => ({ data: await api.setEnv(project, env as Record<string, string | null>) }),
+  run: async ({ api }, { project, env }) => ({ data: await api.setEnv(project, env) }),
 });
 
 const addDatastore = defineTool({
@@ -31,7 +35,7 @@ const addDatastore = defineTool({
   capability: 'manage_datastores',
   hints: { idempotent: true },
   dryRun: true,
-  input: { project: Name, ...CreateDatastoreBody.properties, wait_seconds: WaitSeconds(300) },
+  input: { project: PROJECT, ...CreateDatastoreBody.properties, wait_seconds: WaitSeconds(300) },
   output: CreateDatastoreReply,
   run: async (call, { project, wait_seconds: seconds = 300, ...wanted }) => {
     const reply = await call.api.createDatastore(project, wanted);
@@ -54,7 +58,7 @@ const dbQuery = defineTool({
   capability: 'query_datastores',
   hints: { destructive: true },
   input: {
-    project: Name,
+    project: PROJECT,
     datastore: { ...Name, description: 'name of the datastore: its kind, unless another was given' },
     ...QueryBody.properties,
   },

@@ -1,14 +1,16 @@
 import { Type, type TProperties } from '@sinclair/typebox';
-import { Name } from '#kernel/schema';
+import { Name, NAME_RULE } from '#kernel/schema';
 import { RollbackBody, ScaleServiceBody } from '#modules/services';
 import { followOperation, OutcomeSchema, settle, WaitSeconds } from '../follow.ts';
 import { InlineFiles, packFiles } from '../inline.ts';
 import { packDirectory } from '../directory.ts';
-import { defineTool, type Call, type Surface } from '../tool.ts';
+import { defineTool, PROJECT, SERVICE, type Call, type Surface } from '../tool.ts';
 
 type Source = { contentType: string; open: () => ReadableStream<Uint8Array> };
 
 const BUILD_SECONDS = 2400;
+
+const NewService = { ...Name, description: `name of the service, made by its first deploy: ${NAME_RULE}` };
 
 const COMMON = {
   no_cache: Type.Optional(Type.Boolean({ description: 'true: build every step anew' })),
@@ -42,7 +44,7 @@ const defineDeploy = (surface: {
     capability: 'deploy',
     hints: { openWorld: true },
     dryRun: true,
-    input: { project: Name, service: Name, ...surface.input, ...COMMON },
+    input: { project: PROJECT, service: NewService, ...surface.input, ...COMMON },
     output: OutcomeSchema,
     run: async (call, args) => {
       const {
@@ -116,7 +118,7 @@ const scale = defineTool({
   capability: 'scale',
   hints: { idempotent: true },
   dryRun: true,
-  input: { project: Name, service: Name, ...ScaleServiceBody.properties, wait_seconds: WaitSeconds(300) },
+  input: { project: PROJECT, service: SERVICE, ...ScaleServiceBody.properties, wait_seconds: WaitSeconds(300) },
   output: OutcomeSchema,
   run: async (call, { project, service, wait_seconds = 300, ...settings }) =>
     settle(call, await call.api.changeService(project, service, settings), wait_seconds),
@@ -131,7 +133,7 @@ const rollback = defineTool({
   capability: 'deploy',
   hints: {},
   dryRun: true,
-  input: { project: Name, service: Name, ...RollbackBody.properties, wait_seconds: WaitSeconds(300) },
+  input: { project: PROJECT, service: SERVICE, ...RollbackBody.properties, wait_seconds: WaitSeconds(300) },
   output: OutcomeSchema,
   run: async (call, { project, service, release, wait_seconds = 300 }) =>
     settle(call, await call.api.rollback(project, service, release), wait_seconds),

@@ -1,8 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { Name } from '#kernel/schema';
 import { LogLineSchema, type LogLine } from '#modules/logs';
 import { lastThatFit } from '../bounds.ts';
-import { defineTool } from '../tool.ts';
+import { defineTool, PROJECT, SERVICE } from '../tool.ts';
 
 const TAIL = 100;
 
@@ -15,8 +14,8 @@ export const logs = defineTool({
   capability: 'read',
   hints: { readOnly: true, idempotent: true },
   input: {
-    project: Name,
-    service: Name,
+    project: PROJECT,
+    service: SERVICE,
     tail: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1000, description: `so many lines; ${TAIL} when omitted` }),
     ),

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
-import { listOf, Name } from '#kernel/schema';
+import { listOf } from '#kernel/schema';
 import { CreateProjectBody, CreateProjectReply, ProjectSchema, ProjectTreeSchema } from '#modules/projects';
 import { ServiceDetailSchema } from '#modules/services';
 import { bounded } from '../bounds.ts';
-import { defineTool } from '../tool.ts';
+import { defineTool, PROJECT, SERVICE } from '../tool.ts';
 import { PAGE } from './page.ts';
 
 const getSkill = defineTool({
@@ -60,7 +60,7 @@ const status = defineTool({
   operationId: 'getProject',
   capability: 'read',
   hints: { readOnly: true, idempotent: true },
-  input: { project: Name, service: Type.Optional(Name) },
+  input: { project: PROJECT, service: Type.Optional(SERVICE) },
   output: Type.Partial(
     Type.Object({
       ...TREE,

@@ -1,6 +1,6 @@
 import { listOf, Name } from '#kernel/schema';
 import { CommitFilesBody, CommitFilesReply, CreateRepoBody, CreateRepoReply, RepoSchema } from '#modules/repos';
-import { defineTool } from '../tool.ts';
+import { defineTool, PROJECT } from '../tool.ts';
 import { PAGE } from './page.ts';
 
 const createRepo = defineTool({
@@ -12,7 +12,7 @@ const createRepo = defineTool({
   capability: 'manage_repos',
   hints: { idempotent: true },
   dryRun: true,
-  input: { project: Name, ...CreateRepoBody.properties },
+  input: { project: PROJECT, ...CreateRepoBody.properties },
   output: CreateRepoReply,
   run: async ({ api }, { project, ...wanted }) => ({ data: await api.createRepo(project, wanted) }),
 });
@@ -25,7 +25,7 @@ const listRepos = defineTool({
   operationId: 'listRepos',
   capability: 'manage_repos',
   hints: { readOnly: true, idempotent: true },
-  input: { project: Name, ...PAGE },
+  input: { project: PROJECT, ...PAGE },
   output: listOf('repos', RepoSchema),
   run: async ({ api }, { project, ...page }) => ({ data: await api.listRepos(project, page) }),
 });
@@ -39,7 +39,7 @@ const commitFiles = defineTool({
   capability: 'manage_repos',
   hints: {},
   dryRun: true,
-  input: { project: Name, repo: { ...Name, description: 'name of the repository' }, ...CommitFilesBody.properties },
+  input: { project: PROJECT, repo: { ...Name, description: 'name of the repository' }, ...CommitFilesBody.properties },
   output: CommitFilesReply,
   run: async ({ api }, { project, repo, ...body }) => ({ data: await api.commitRepoFiles(project, repo, body) }),
 });

@@ -64,7 +64,9 @@ export const CreateDatastoreBody = Type.Object(
   {
     kind: Kind,
     name: Type.Optional(Name),
-    version: Type.Optional(Type.String({ pattern: '^[0-9][0-9.]{0,9}$' })),
+    version: Type.Optional(
+      Type.String({ pattern: '^[0-9][0-9.]{0,9}$', description: 'the usual one of the kind when omitted' }),
+    ),
     memory_mb: Type.Optional(MemoryMb),
     cpus: Type.Optional(Cpus),
     storage_limit_mb: Type.Optional(StorageLimit),

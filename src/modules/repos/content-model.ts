@@ -173,7 +173,11 @@ export const CommitFilesBody = Type.Object(
     from: Type.Optional(
       Type.String({ ...Ref, description: 'where a new branch starts; the default branch when omitted' }),
     ),
-    message: Type.String({ minLength: 1, maxLength: 65_536 }),
+    message: Type.String({
+      minLength: 1,
+      maxLength: 65_536,
+      description: 'of the commit; its first line is the subject',
+    }),
     files: Type.Array(FileAction, { minItems: 1, maxItems: 1000 }),
     expected_head: Type.Optional(
       nullable(

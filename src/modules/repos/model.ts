@@ -11,8 +11,8 @@ const Folder = Type.String({
 });
 
 const settings = {
-  deploy_service: nullable(Name),
-  deploy_branch: nullable(Branch),
+  deploy_service: nullable({ ...Name, description: 'service that a push to deploy_branch deploys' }),
+  deploy_branch: nullable({ ...Branch, description: 'the default branch when null' }),
   root: nullable(Folder),
   preview: Type.Boolean({
     description: 'deploy every other branch as <service>-<branch>, and delete it with the branch',

@@ -15,7 +15,11 @@ export const ServiceSettings = {
       description: 'path that must answer 2xx or 3xx; begins with /, without spaces; null probes TCP only',
     }),
   ),
-  health_timeout_seconds: Type.Integer({ minimum: 1, maximum: 600 }),
+  health_timeout_seconds: Type.Integer({
+    minimum: 1,
+    maximum: 600,
+    description: 'time that a new replica has to become healthy',
+  }),
   drain_seconds: Type.Integer({ minimum: 0, maximum: 300, description: 'time that in-flight requests have to end' }),
   memory_mb: Type.Integer({ minimum: 16, maximum: 1_048_576, description: 'memory limit of one replica in MiB' }),
   cpus: Type.Number({ minimum: 0.05, maximum: 256, description: 'CPU limit of one replica in cores' }),
