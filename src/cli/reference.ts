@@ -24,7 +24,7 @@ Project and service are \`--project\` and \`--service\`, else those in \`.servic
 
 Data is on stdout, everything else on stderr. Without a terminal on stdout, or with \`--json\`, data is JSON, and an error on stderr is one JSON
 object \`{code, message, hint, retryable}\`: the API's own codes, or one of those for faults on this side. Streams and deploys print one object a
-line. A list is one page, with \`next_cursor\`; \`--all\` reads every page. Fields and codes may come with a newer server: ignore those that you
+line; documents (\`berth openapi\`, \`skill\`, \`metrics\`, \`completion\`) are printed as they are. A list is one page, with \`next_cursor\`; \`--all\` reads every page. Fields and codes may come with a newer server: ignore those that you
 do not know.
 
 | exit code | \`code\` | |

@@ -25,7 +25,7 @@ export const run = async (argv: readonly string[], io: Io): Promise<number> => {
     return await execute(command, input, io, out);
   } catch (thrown) {
     const failure = failureFrom(thrown, io);
-    out.failure(failure.body);
+    out.failure(withLogin(failure.body));
     return failure.exitCode;
   }
 };
@@ -129,8 +129,15 @@ const failureFrom = (thrown: unknown, io: Io): CliFailure => {
   const body = isBerthError(thrown) ? thrown.toBody() : undefined;
   if (body !== undefined) return new CliFailure(body.code === 'INVALID_INPUT' ? { ...body, code: 'USAGE' } : body);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new CliFailure({ code: 'LOCAL_ERROR', message, hint: systemHint(thrown) ?? OWN_FAULT, retryable: false }, { cause: thrown });
+  return new CliFailure(
+    { code: 'LOCAL_ERROR', message, hint: systemHint(thrown) ?? OWN_FAULT, retryable: false },
+    { cause: thrown },
+  );
 };
+
+/** What the API says for all callers, with the way that people take here. */
+const withLogin = (body: FailureBody): FailureBody =>
+  body.code === 'UNAUTHENTICATED' ? { ...body, hint: `${body.hint}; then: berth login <url>` } : body;
 
 const OWN_FAULT = 'this is a fault of the client: report it with the command that you ran';
 

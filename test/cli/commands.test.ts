@@ -77,7 +77,7 @@ test.each([
     '--project "Shop" is no valid name',
     'a–z, digits and single dashes; starts with a letter, does not end with a dash, at most 30 characters',
   ],
-  [['server', '--no-such'], 'unknown flag --no-such', 'see: berth server --help'],
+  [['server', '--no-such'], 'unknown flag --no-such', 'see: berth server run --help'],
   [
     ['server', '--data-dir', '/nowhere', '--http-port', '0'],
     '--http-port must be a port from 1 to 65535, not 0',
@@ -256,6 +256,35 @@ test('login checks the token, saves it for its owner alone, and every command us
   });
   expect((await run(['logout'], { env })).code).toBe(0);
   expect((await run(['projects', 'ls'], { env })).code).toBe(2);
+});
+
+test('a token that may not read is a token all the same', async () => {
+  api.on('GET /v1/projects', refusal(403, { code: 'CAPABILITY_MISSING', message: 'this token lacks "read"' }));
+  expect((await run(['login', api.url, '--token-stdin'], { stdin: 'brt_deploy' })).code).toBe(0);
+});
+
+test('a token that has expired is told with the way to another one', async () => {
+  api.on('GET /v1/projects', refusal(401, { code: 'UNAUTHENTICATED', message: 'expired', hint: 'ask an admin' }));
+  const ran = await run(['projects', 'ls', '--no-json']);
+  expect(ran).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'error: expired (UNAUTHENTICATED)\nhint: ask an admin; then: berth login <url>\n',
+  });
+  expect(api.seen).toHaveLength(1);
+});
+
+test('whoami says what the token may do; a server that does not know that still says whether it is one', async () => {
+  const own = { token_id: 'tok_1', principal: 'ci', capabilities: ['deploy'], projects: ['shop'], expires_at: null };
+  api
+    .on('GET /v1/health', json({ status: 'ok', version: '0.0.1' }))
+    .on('GET /v1/whoami', json(own), refusal(404, { code: 'NOT_FOUND', message: 'no such path: /v1/whoami' }))
+    .on('GET /v1/projects', json(PROJECTS));
+  const known = await run(['whoami']);
+  expect(JSON.parse(known.stdout)).toMatchObject({ ...own, token: 'accepted', server_version: '0.0.1' });
+  expect(known.stderr).toContain('upgrade the server');
+  const unknown = await run(['whoami']);
+  expect({ code: unknown.code, ...JSON.parse(unknown.stdout) }).toMatchObject({ code: 0, token: 'accepted' });
 });
 
 test('a token that the server refuses is not saved', async () => {

@@ -94,6 +94,18 @@ describe('a certificate', () => {
     expect((await ask(url, {}, ['--ca', 'server.pem'])).code).toBe(0);
   });
 
+  test('is trusted by doctor too', async () => {
+    const url = serveTls(await authority.issue());
+    home.write({ 'ca.pem': authority.cert });
+    const healthOf = async (...flags: string[]): Promise<string> => {
+      const { stdout } = await home.run(['doctor', '--no-server', '--endpoint', url, ...flags]);
+      const { checks } = JSON.parse(stdout) as { checks: { id: string; detail: string }[] };
+      return checks.find(({ id }) => id === 'health')?.detail ?? '';
+    };
+    expect(await healthOf()).toMatch(/certificate|verify/);
+    expect(await healthOf('--ca', 'ca.pem')).not.toMatch(/certificate|verify/);
+  });
+
   test('is not asked for where HTTP is spoken, and HTTP not where HTTPS is', async () => {
     const plain = new ContractServer();
     atEnd(() => plain.stop());

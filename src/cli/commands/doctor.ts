@@ -32,12 +32,12 @@ export const doctor = defineCommand({
   },
   run: async (context, { flags }) => {
     const subject = await subjectOf(context, flags);
-    const [{ CHECKS }, { runChecks }, { realProbes }] = await Promise.all([
+    const [{ CHECKS }, { runChecks }, { probesTrusting }] = await Promise.all([
       import('../doctor/index.ts'),
       import('../doctor/check.ts'),
       import('../doctor/real-probes.ts'),
     ]);
-    const checks = await runChecks(CHECKS, realProbes, subject);
+    const checks = await runChecks(CHECKS, probesTrusting((await context.findServer())?.ca), subject);
     const failed = checks.filter(({ status }) => status === 'fail').length;
     context.out.data({ ok: failed === 0, checks }, () =>
       checks.map((check) => checkText(check, context.out.style)).join('\n'),

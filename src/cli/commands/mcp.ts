@@ -15,12 +15,13 @@ export const mcp = defineCommand({
   args: {},
   flags: {},
   run: async (context) => {
-    const { endpoint, token } = await context.server();
+    const { endpoint, token, ca } = await context.server();
     const { io, out } = context;
     const { serveMcpStdio } = await import('#src/mcp/stdio.ts');
     await serveMcpStdio({
       endpoint,
       token,
+      ca,
       cwd: io.cwd,
       input: process.stdin,
       output: process.stdout,

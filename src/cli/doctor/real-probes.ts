@@ -6,6 +6,14 @@ import type { HttpAnswer, Probes } from './probes.ts';
 
 const DEADLINE_MS = 5000;
 
+const request = (url: string, token: string | undefined, ca?: string): Promise<Response> =>
+  fetch(url, {
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    redirect: 'manual',
+    signal: AbortSignal.timeout(DEADLINE_MS),
+    ...(ca === undefined ? {} : { tls: { ca } }),
+  });
+
 export const realProbes: Probes = {
   now: () => Date.now(),
   uid: () => process.getuid?.() ?? -1,
@@ -21,14 +29,7 @@ export const realProbes: Probes = {
   },
   docker: (socket, path) =>
     answerOf(fetch(`http://docker${path}`, { unix: socket, signal: AbortSignal.timeout(DEADLINE_MS) })),
-  http: (url, token) =>
-    answerOf(
-      fetch(url, {
-        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-        redirect: 'manual',
-        signal: AbortSignal.timeout(DEADLINE_MS),
-      }),
-    ),
+  http: (url, token) => answerOf(request(url, token)),
   connects: (host, port) =>
     new Promise((resolve) => {
       const socket = connect({ host, port, timeout: 1000 });
@@ -85,6 +86,12 @@ export const realProbes: Probes = {
     }
   },
 };
+
+/** The same, trusting the certificates of a private authority (PEM) too. */
+export const probesTrusting = (ca: string | undefined): Probes => ({
+  ...realProbes,
+  http: (url, token) => answerOf(request(url, token, ca)),
+});
 
 const answerOf = async (pending: Promise<Response>): Promise<HttpAnswer> => {
   const response = await pending;
