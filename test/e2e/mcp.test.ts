@@ -1,9 +1,17 @@
+import { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { helloApp, writeFiles } from '#test/support/apps.ts';
 import { Berth } from '#test/support/berth.ts';
-import { inspect, openPython, openTypescript, type McpClient, type Where } from '#test/support/mcp-clients.ts';
+import {
+  inspect,
+  openPython,
+  openTypescript,
+  transportOf,
+  type McpClient,
+  type Where,
+} from '#test/support/mcp-clients.ts';
 
 const EXECUTABLE = join(import.meta.dir, '../../dist/berth');
 
@@ -202,3 +210,36 @@ test('the official inspector lists the tools and calls them, over both transport
     expect(call).toMatchObject({ structuredContent: { projects: expect.any(Array) } });
   }
 }, 180_000);
+
+test.each([
+  ['stdio', 'legacy'],
+  ['http', 'legacy'],
+  ['http', 'auto'],
+] as const)(
+  'a deploy that is cancelled over %s (%s) stops its build',
+  async (kind, mode) => {
+    const client = new Client({ name: 'berth-test', version: '1' }, { versionNegotiation: { mode } });
+    await client.connect(transportOf(whereOf(kind)));
+    const project = `cancel-${kind}-${mode}`;
+    await berth.project(project);
+    writeFiles(join(folder, 'slow'), { Dockerfile: 'FROM node:24-slim\nRUN sleep 120\n' });
+    const stopped = new AbortController();
+    const building = Promise.withResolvers<void>();
+    const call = client.callTool(
+      { name: 'service_deploy', arguments: { project, service: 'web', ...sourceFor(kind)('slow') } },
+      {
+        signal: stopped.signal,
+        onprogress: ({ message }) => message?.startsWith('building') === true && building.resolve(),
+      },
+    );
+    call.catch(() => undefined);
+    await building.promise;
+    stopped.abort('the user changed their mind');
+    const { operations } = (await berth.api(`/v1/operations?project=${project}`)).body;
+    const operation = await berth.wait(operations[0].operation_id, 20);
+    expect(operation).toMatchObject({ status: 'failed', phase: 'failed' });
+    expect(operation.error?.message).toContain('cancel');
+    await client.close();
+  },
+  60_000,
+);

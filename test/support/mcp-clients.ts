@@ -35,22 +35,24 @@ export interface McpClient {
   close(): Promise<void>;
 }
 
+/** The way of the TypeScript client to berth. */
+export const transportOf = (where: Where) =>
+  where.kind === 'http'
+    ? new StreamableHTTPClientTransport(new URL(where.url), {
+        requestInit: { headers: { authorization: `Bearer ${where.token}` } },
+      })
+    : new StdioClientTransport({
+        command: where.command,
+        args: ['mcp'],
+        env: where.env,
+        cwd: where.cwd,
+        stderr: 'ignore',
+      });
+
 /** The official TypeScript client. It checks every result against the schema of its tool. */
 export const openTypescript = async (where: Where, mode: Mode): Promise<McpClient> => {
   const client = new Client({ name: 'berth-test', version: '1' }, { versionNegotiation: { mode } });
-  await client.connect(
-    where.kind === 'http'
-      ? new StreamableHTTPClientTransport(new URL(where.url), {
-          requestInit: { headers: { authorization: `Bearer ${where.token}` } },
-        })
-      : new StdioClientTransport({
-          command: where.command,
-          args: ['mcp'],
-          env: where.env,
-          cwd: where.cwd,
-          stderr: 'ignore',
-        }),
-  );
+  await client.connect(transportOf(where));
   return {
     tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
     call: async (name, args) => {
