@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createCreateDeploy, createDeployEngine, startMaintenance, type Maintenance } from '#deploy/index';
-import { createDatastoreOperations, createUpkeep, recoverDatastores } from '#datastores/index';
+import { createComeBack, createDatastoreOperations, createUpkeep, recoverDatastores } from '#datastores/index';
 import { createHttpMetrics, measured } from '#http/metrics';
 import { createServer, parseListen, type Peer } from '#http/server';
 import type { Config } from '#kernel/config';
@@ -103,6 +103,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     verbs: api.backups,
     queue: api.operations,
     systemCtx: () => systemCtx(newId('req')),
+    comeBack: createComeBack({ ...datastoreDeps, verbs: api.backups, systemCtx: () => systemCtx(newId('req')) }),
   });
   const ending = new AbortController();
   let upkeepDone: Promise<unknown> = Promise.resolve();

@@ -7,6 +7,7 @@ import { createRestore } from './restore.ts';
 import { createRotate } from './rotate.ts';
 
 export type { DatastoreDeps } from './deps.ts';
+export { createComeBack } from './come-back.ts';
 export { recoverDatastores } from './recover.ts';
 export { createUpkeep } from './upkeep.ts';
 

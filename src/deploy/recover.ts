@@ -127,6 +127,7 @@ export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery =
 
   return {
     atStart: async () => {
+      relocateImages(deps);
       const repair = planRepair(services.replicas.all(), await containers());
       for (const row of repair.lost) services.replicas.remove(row.container_id);
       noteLiveness(repair);
@@ -158,6 +159,14 @@ export const createRecovery = (deps: DeployDeps, replicas: Replicas): Recovery =
         .map((service) => ({ project: service.project, service: service.name }));
     },
   };
+};
+
+/** The registry may have another port than when the images were pushed: a setting, or a state that was moved. */
+const relocateImages = ({ releases, registry }: Pick<DeployDeps, 'releases' | 'registry'>): void => {
+  for (const { project, service, id, image, digest } of releases.all()) {
+    const now = registry.reference(`${project}/${service}`, digest);
+    if (image !== now) releases.setImage({ project, service, id }, now);
+  }
 };
 
 const removeOthers = async (dir: string, keep: (path: string) => boolean): Promise<void> => {

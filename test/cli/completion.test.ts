@@ -34,7 +34,7 @@ describe('bash', () => {
   test('offers the commands, and those that begin like the word', () => {
     expect(offered([''])).toEqual(chapters.flatMap((chapter) => chapter.entries.map(({ name }) => name)));
     expect(offered(['re'])).toEqual(
-      ['rollback', 'restart', 'repos', 'releases', 'restore-state'].filter((name) => name.startsWith('re')),
+      ['rollback', 'restart', 'repos', 'releases'].filter((name) => name.startsWith('re')),
     );
   });
 

@@ -257,12 +257,19 @@ test('a directory that is not empty is replaced with force only, and kept beside
 test('a running server is not restored over, whatever is forced', async () => {
   await backup();
   const lock = acquireLock(home.path('data/server.lock'));
-  const ran = await home.run(['restore-state', home.path('backup.tar.gz'), '--data-dir', home.path('data'), '--force']);
+  const ran = await home.run([
+    'state',
+    'restore',
+    home.path('backup.tar.gz'),
+    '--data-dir',
+    home.path('data'),
+    '--force',
+  ]);
   expect(ran.code).toBe(1);
   expect(JSON.parse(ran.stderr)).toMatchObject({ message: `a server runs on ${home.path('data')}` });
   lock.release();
   expect(
-    (await home.run(['restore-state', home.path('backup.tar.gz'), '--data-dir', home.path('data'), '--force'])).code,
+    (await home.run(['state', 'restore', home.path('backup.tar.gz'), '--data-dir', home.path('data'), '--force'])).code,
   ).toBe(0);
 });
 
@@ -327,7 +334,7 @@ test('a backup of a newer berth is refused', async () => {
 });
 
 test('the commands say what they did as JSON', async () => {
-  const made = await home.run(['backup-state', 'b.tar.gz', '--data-dir', 'data']);
+  const made = await home.run(['state', 'backup', 'b.tar.gz', '--data-dir', 'data', '--no-images', '--no-backups']);
   expect(made).toMatchObject({ code: 0, stderr: '' });
   expect(JSON.parse(made.stdout)).toMatchObject({
     file: home.path('b.tar.gz'),
@@ -336,6 +343,6 @@ test('the commands say what they did as JSON', async () => {
     with_images: false,
     with_backups: false,
   });
-  const restored = await home.run(['restore-state', 'b.tar.gz', '--data-dir', 'new']);
+  const restored = await home.run(['state', 'restore', 'b.tar.gz', '--data-dir', 'new']);
   expect(JSON.parse(restored.stdout)).toMatchObject({ data_dir: home.path('new'), files: 5, kept: null });
 });

@@ -52,8 +52,7 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
     entries: {
       server: async () => (await import('./server.ts')).server,
       doctor: async () => (await import('./doctor.ts')).doctor,
-      'backup-state': async () => (await import('./state.ts')).backupState,
-      'restore-state': async () => (await import('./state.ts')).restoreState,
+      state: async () => (await import('./state.ts')).state,
     },
   },
   {

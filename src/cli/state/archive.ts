@@ -6,8 +6,15 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack as createPack, type Pack } from 'tar-stream';
+import type { BackupKeys } from '#engines/backups/identity';
 import { isGone } from './gone.ts';
 import { isRepo, repoSources, type Source } from './repo-sources.ts';
+
+/** First entry of a state archive: what has to be known before the rest is read. */
+export interface About extends Omit<Manifest, 'files'> {
+  /** What it takes when it is unpacked, as far as that was known when the archive was begun. */
+  bytes: number;
+}
 
 /** Last entry of a state archive: what must be in it, byte for byte. */
 export interface Manifest {
@@ -23,6 +30,7 @@ export interface Manifest {
   files: { path: string; size: number; sha256: string }[];
 }
 
+export const ABOUT = 'about.json';
 export const MANIFEST = 'manifest.json';
 export const DATABASE = 'berth.db';
 
@@ -34,6 +42,9 @@ const LEFT_OUT = [
   /^builds$/,
   // Of an upgrade: what is under way is about this machine's executables.
   /^\.?upgrade[-.]/,
+  /^restored\.json$/,
+  // An image that is being pushed.
+  /^registry\/.*\/_uploads$/,
   /^datastores\/templates$/,
   // A repository that is being made or deleted.
   /^repos\/\./,
@@ -41,7 +52,7 @@ const LEFT_OUT = [
   /^lock$/,
   /^[^/]*\.sock$/,
 ];
-const IMAGES = 'registry';
+export const IMAGES = 'registry';
 const BACKUPS = 'backups';
 const REPOS = 'repos';
 /** A backup of a datastore that is being written. */
@@ -53,6 +64,8 @@ export interface ArchiveRequest {
   snapshot: string;
   to: string;
   facts: Omit<Manifest, 'files'>;
+  /** Encrypts the archive. */
+  keys: BackupKeys | undefined;
   onFile: (path: string, bytes: number) => void;
 }
 
@@ -62,7 +75,11 @@ export const writeArchive = async (request: ArchiveRequest): Promise<Manifest> =
   const tar = createPack();
   try {
     const output = createWriteStream(part, { mode: 0o600, flags: 'wx' });
-    const written = pipeline(tar, createGzip(), output);
+    const { keys } = request;
+    const written =
+      keys === undefined
+        ? pipeline(tar, createGzip(), output)
+        : pipeline(tar, createGzip(), (bytes: AsyncIterable<Buffer>) => encrypted(keys, bytes), output);
     // When an entry cannot be read, that is the error to report.
     written.catch(() => undefined);
     const manifest = await addEntries(tar, request).catch((thrown: unknown) => {
@@ -78,8 +95,14 @@ export const writeArchive = async (request: ArchiveRequest): Promise<Manifest> =
   }
 };
 
+async function* encrypted(keys: BackupKeys, bytes: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
+  yield* await keys.encrypt(bytes);
+}
+
 const addEntries = async (tar: Pack, request: ArchiveRequest): Promise<Manifest> => {
   const files: Manifest['files'] = [];
+  const about: About = { ...request.facts, bytes: await sizeOf(request) };
+  tar.entry({ name: ABOUT, mode: 0o600 }, JSON.stringify(about));
   for await (const source of stateSources(request)) {
     const added = await addSource(tar, source);
     if (added === undefined) continue;
@@ -90,6 +113,13 @@ const addEntries = async (tar: Pack, request: ArchiveRequest): Promise<Manifest>
   tar.entry({ name: MANIFEST, mode: 0o600 }, JSON.stringify(manifest, null, 2));
   tar.finalize();
   return manifest;
+};
+
+const sizeOf = async (request: ArchiveRequest): Promise<number> => {
+  let total = 0;
+  for await (const { path, file, directory } of stateSources(request))
+    if (!directory) total += (await unlessGone(lstat(file), path))?.size ?? 0;
+  return total;
 };
 
 /** Whether a path of the data directory stays out of the archive, with all that is below it. */
@@ -105,7 +135,8 @@ const leftOut =
 async function* stateSources({ dataDir, snapshot, facts }: ArchiveRequest): AsyncGenerator<Source> {
   const isLeftOut = leftOut(facts);
   async function* walk(folder: string): AsyncGenerator<Source> {
-    for (const name of (await readdir(join(dataDir, folder))).sort()) {
+    const names = (await unlessGone(readdir(join(dataDir, folder)), folder)) ?? [];
+    for (const name of names.sort()) {
       const path = folder === '' ? name : `${folder}/${name}`;
       if (isLeftOut(path)) continue;
       const file = join(dataDir, path);
@@ -122,12 +153,13 @@ async function* stateSources({ dataDir, snapshot, facts }: ArchiveRequest): Asyn
   yield* walk('');
 }
 
-/** Undefined for what may come to its end while the archive is made: backups of datastores, repositories. */
+/** Undefined for what may come to its end while the archive is made: backups of datastores, repositories, old images. */
 const unlessGone = async <T>(result: Promise<T>, path: string): Promise<T | undefined> => {
   try {
     return await result;
   } catch (thrown) {
-    if (isGone(thrown) && [BACKUPS, REPOS].some((folder) => `${path}/`.startsWith(`${folder}/`))) return undefined;
+    if (isGone(thrown) && [BACKUPS, REPOS, IMAGES].some((folder) => `${path}/`.startsWith(`${folder}/`)))
+      return undefined;
     throw thrown;
   }
 };

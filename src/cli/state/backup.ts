@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { BackupKeys } from '#engines/backups/identity';
 import { localError } from '../failure.ts';
 import { VERSION } from '../version.ts';
 import { DATABASE, writeArchive, type Manifest } from './archive.ts';
@@ -11,6 +12,8 @@ export interface BackupRequest {
   withImages: boolean;
   /** Backups of datastores. */
   withBackups: boolean;
+  /** Encrypts the archive. */
+  keys?: BackupKeys | undefined;
   /** Replaces a file that exists. */
   force: boolean;
   now: number;
@@ -43,7 +46,7 @@ export const backupState = async (request: BackupRequest): Promise<Manifest> => 
       with_images: request.withImages,
       with_backups: request.withBackups,
     } as const;
-    return await writeArchive({ dataDir, snapshot, to, facts, onFile: request.onFile });
+    return await writeArchive({ dataDir, snapshot, to, facts, keys: request.keys, onFile: request.onFile });
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

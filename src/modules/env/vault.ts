@@ -65,7 +65,7 @@ const readKey = ({ dataDir, hasValues, log }: VaultDeps): Uint8Array => {
     if (hasValues()) {
       throw conflict(
         `the key file ${path} is missing, but secrets sealed with it exist`,
-        'put the file back from your backup (berth restore-state brings it); without it the values cannot be read',
+        'put the file back from your backup (berth state restore brings it); without it the values cannot be read',
       );
     }
     return makeKey(path);

@@ -31,6 +31,8 @@ export interface ReleaseStore {
   /** Inserts it, or does nothing when the same content was released before. */
   insert(row: ReleaseRow): void;
   markLive(project: string, service: string, id: string, at: number): void;
+  /** Where its image is to be pulled from now. */
+  setImage(release: Pick<ReleaseRow, 'project' | 'service' | 'id'>, image: string): void;
   remove(project: string, service: string, id: string): void;
 }
 
@@ -71,6 +73,14 @@ export const createReleaseStore = (db: Database): ReleaseStore => ({
        VALUES ($project, $service, $id, $digest, $image, $size_bytes, $provider, $source_sha256, $commit_id, $operation_id, $created_at, $created_by, $last_live_at)
        ON CONFLICT DO NOTHING`,
     ).run({ ...row });
+  },
+  setImage: ({ project, service, id }, image) => {
+    db.query('UPDATE releases SET image = ?4 WHERE project = ?1 AND service = ?2 AND id = ?3').run(
+      project,
+      service,
+      id,
+      image,
+    );
   },
   markLive: (project, service, id, at) => {
     db.query('UPDATE releases SET last_live_at = ?4 WHERE project = ?1 AND service = ?2 AND id = ?3').run(

@@ -51,10 +51,10 @@ test('a backup of the state, made while pushes and gc go on, has whole repositor
   try {
     for (let round = 0; round < 6; round += 1) {
       const before = [...acknowledged];
-      await state('backup-state', archive, '--data-dir', berth.dataDir, '--force');
+      await state('state', 'backup', archive, '--data-dir', berth.dataDir, '--no-images', '--force');
       rmSync(into, { recursive: true, force: true });
       mkdirSync(into);
-      await state('restore-state', archive, '--data-dir', into);
+      await state('state', 'restore', archive, '--data-dir', into);
       const copy = path.replace(berth.dataDir, into);
       expect(await fsck(copy)).toBe('');
       const refs = await refsOf(copy);
@@ -67,7 +67,7 @@ test('a backup of the state, made while pushes and gc go on, has whole repositor
   // Of the same installation one server runs at a time.
   await berth.stop();
   const prepare = async (other: Berth) => {
-    await state('restore-state', archive, '--data-dir', other.dataDir, '--force');
+    await state('state', 'restore', archive, '--data-dir', other.dataDir, '--force');
     return { cleanUp: async () => undefined };
   };
   const other = await Berth.boot([], { prepare });
