@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { statSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { ContractServer, json, operation, refusal, sse } from './support/api.ts';
 import { Home, type RunOptions } from './support/cli.ts';
 
@@ -256,6 +256,38 @@ test('login checks the token, saves it for its owner alone, and every command us
   });
   expect((await run(['logout'], { env })).code).toBe(0);
   expect((await run(['projects', 'ls'], { env })).code).toBe(2);
+});
+
+test('servers that are logged in to at the same time are all saved', async () => {
+  api.on('GET /v1/projects', json(PROJECTS));
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const ran = await Promise.all(
+    names.map((name) => run(['login', api.url, '--token-stdin', '--profile', name], { stdin: `brt_${name}` })),
+  );
+  expect(ran.map(({ code }) => code)).toEqual(names.map(() => 0));
+  const { profiles } = JSON.parse((await run(['use'])).stdout) as { profiles: { name: string }[] };
+  expect(profiles.map(({ name }) => name).sort()).toEqual(names);
+});
+
+test('a file of tokens that others can read is made private, once and aloud', async () => {
+  api.on('GET /v1/projects', json(PROJECTS));
+  const env = { SERVICE_ENDPOINT: '', SERVICE_TOKEN: '' };
+  await run(['login', api.url, '--token-stdin'], { env, stdin: 'brt_saved' });
+  chmodSync(home.configFile, 0o644);
+  expect((await run(['projects', 'ls'], { env })).stderr).toContain('its mode is 0600 now');
+  expect(statSync(home.configFile).mode & 0o777).toBe(0o600);
+  expect((await run(['projects', 'ls'], { env })).stderr).toBe('');
+});
+
+test('a full disk below stdout is a failure, and said on stderr', async () => {
+  api.on('GET /v1/projects', json(PROJECTS));
+  const child = Bun.spawn(['sh', '-c', '"$@" > /dev/full', 'sh', ...home.argv(['projects', 'ls'])], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: home.dir, SERVICE_ENDPOINT: api.url, SERVICE_TOKEN: 'brt_x' },
+    stderr: 'pipe',
+  });
+  expect(await child.exited).toBe(1);
+  const told = JSON.parse(await new Response(child.stderr).text()) as { message: string };
+  expect(told.message).toStartWith('cannot write the output: ENOSPC');
 });
 
 test('a token that may not read is a token all the same', async () => {

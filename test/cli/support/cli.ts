@@ -37,9 +37,14 @@ export class Home {
     return this.path('config', 'berth', 'config.json');
   }
 
+  /** The CLI with these arguments, for another program to start. */
+  argv(args: readonly string[]): string[] {
+    return [process.execPath, MAIN, ...args];
+  }
+
   /** Starts the CLI as a child process, as a shell would. */
   spawn(args: readonly string[], options: RunOptions = {}) {
-    return Bun.spawn([process.execPath, MAIN, ...args], {
+    return Bun.spawn(this.argv(args), {
       cwd: options.cwd ?? this.dir,
       env: { PATH: process.env['PATH'] ?? '', HOME: this.dir, XDG_CONFIG_HOME: this.path('config'), ...options.env },
       stdin: options.stdin === undefined ? 'ignore' : new Blob([options.stdin]),

@@ -76,6 +76,51 @@ test('berth repos takes a repository from its first day to its last', async () =
   expect((await shop('repos', 'ls')).repos).toEqual([]);
 });
 
+test('what is in a repository is looked at without a clone: refs, changes, comparisons, README, archive', async () => {
+  await shop('repos', 'create', 'looked');
+  const files = { 'README.md': '# Looked at\n', 'src/main.ts': 'one\n' };
+  for (const [path, text] of Object.entries(files)) await Bun.write(join(home, 'looked', path), text);
+  const at = (args: string[]) => shop('repos', ...args);
+  const inFolder = async (...args: string[]) => {
+    const child = Bun.spawn([EXECUTABLE, 'repos', 'commit', 'looked', '-p', 'shop', ...args], {
+      cwd: join(home, 'looked'),
+      env: { PATH: process.env['PATH'] ?? '', HOME: home },
+      stdout: 'pipe',
+    });
+    expect(await child.exited).toBe(0);
+    return JSON.parse(await new Response(child.stdout).text());
+  };
+  await inFolder('-m', 'Begin', 'README.md', 'src/main.ts');
+  await Bun.write(join(home, 'looked/src/main.ts'), 'two\n');
+  const second = await inFolder('-m', 'Change\tthe source', 'src/main.ts', '--branch', 'next');
+  const id: string = second.commit.id;
+  expect((await at(['refs', 'looked', '--all'])).refs).toMatchObject([
+    { name: 'main', default: true },
+    { name: 'next', commit: id },
+  ]);
+  expect(await at(['diff', 'looked', id.slice(0, 10)])).toMatchObject({
+    commit: id,
+    files: [{ path: 'src/main.ts', additions: 1, deletions: 1 }],
+  });
+  const shown = await run(['repos', 'diff', 'looked', 'next', '-p', 'shop', '--no-json']);
+  expect(shown.out).toContain(`commit ${id}`);
+  expect(shown.out).toContain('\n-one\n+two\n');
+  expect(await at(['diff', 'looked', 'next', '--stat'])).toMatchObject({ id, files: [{ change: 'modified' }] });
+  expect(await at(['compare', 'looked', 'main', 'next'])).toMatchObject({ ahead: 1, behind: 0, commits: [{ id }] });
+  const compared = await run(['repos', 'compare', 'looked', 'main', 'next', '--stat', '-p', 'shop', '--no-json']);
+  expect(compared.out).toMatch(
+    /^1 commit ahead, 0 behind\n[0-9a-f]{10} .*Change.*\n\nmodified +\+1 −1 +src\/main.ts\n$/,
+  );
+  expect((await run(['repos', 'readme', 'looked', '-p', 'shop', '--no-json'])).out).toBe('# Looked at\n');
+  const file = join(home, 'looked.tar.gz');
+  const saved = await at(['archive', 'looked', file, '--ref', 'next']);
+  expect(saved).toEqual({ file, bytes: Bun.file(file).size });
+  const packed = Bun.spawnSync(['tar', '-xzOf', file, '--wildcards', '*/src/main.ts']);
+  expect(packed.stdout.toString()).toBe('two\n');
+  const again = await run(['repos', 'archive', 'looked', file, '-p', 'shop']);
+  expect(JSON.parse(again.error)).toMatchObject({ code: 'LOCAL_ERROR', message: `${file} exists already` });
+}, 30_000);
+
 /** Command lines of everything that runs on the machine, taken again and again while `work` lasts. */
 const commandLinesDuring = async (work: () => Promise<unknown>): Promise<string> => {
   let seen = '';
