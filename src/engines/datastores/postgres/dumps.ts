@@ -139,11 +139,18 @@ const asAdmin = <T>(
 ): Promise<T> =>
   withConnection({ connect, instance, what, options: { as: 'admin', unit, statementMs: ADMIN_MS } }, work);
 
-/** The owner may drop the live database from within another one, as an archive could, unless the superuser is in it. */
+/**
+ * The owner may drop the live database from within another one, as an archive could, unless the superuser is in it. Fails when
+ * he was not in it all the time: the server ended meanwhile.
+ */
 const whileGuarded = <T>(deps: PostgresDumpsDeps, target: DumpTarget, work: () => Promise<T>): Promise<T> => {
   const { instance, unit, database } = target;
   const options = { as: 'admin', unit, database, options: lastingSession(target) } as const;
-  return withConnection({ connect: deps.connect, instance, what: 'guard the live database', options }, work);
+  return withConnection({ connect: deps.connect, instance, what: 'restore the database', options }, async (client) => {
+    const result = await work();
+    await client.query('SELECT 1');
+    return result;
+  });
 };
 
 /**
