@@ -126,11 +126,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   const begin = async (): Promise<void> => {
     if (onTrial !== undefined && (await onTrial.over) !== 'confirmed') return;
     runner.resume();
-    upkeepDone = Promise.all([
-      upkeep.run(ending.signal),
-      pushing.upkeep(ending.signal),
-      ...(config.prepareDatastores ? [modules.keepPrepared(ending.signal, () => runner.running() === 0)] : []),
-    ]);
+    upkeepDone = Promise.all([upkeep.run(ending.signal), pushing.upkeep(ending.signal)]);
     const { recovery, collector, caches } = deploy;
     const parts = { recovery, collector, caches, ensurePlatform: platform.ensure };
     maintenance = startMaintenance({ ...deployDeps, newId, queue: api.operations, ...parts });

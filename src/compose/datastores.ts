@@ -78,9 +78,8 @@ export const assembleDatastores = (deps: DatastoreAssemblyDeps, env: DatastoreMo
       backups: module.backupStore,
       instanceOf: module.instanceOf,
       requireDisk: checkDisk,
+      keepPrepared: kinds.keepPrepared,
     },
-    /** Prepares what new datastores begin with. */
-    keepPrepared: kinds.keepPrepared,
     /** Ends what the engines keep open. */
     close: kinds.close,
   };
@@ -117,7 +116,9 @@ interface DatastoreKinds {
   engines: Engines;
   containers: DatastoreContainers;
   labelsOf(row: DatastoreRow): Record<string, string>;
+  /** Prepares what new datastores begin with. */
   keepPrepared: Keeper['run'];
+  /** Ends what the engines keep open. */
   close(): void;
 }
 
@@ -154,7 +155,7 @@ const createDatastoreEngines = (
     engines,
     containers,
     labelsOf: (row) => datastoreLabels(instance, row),
-    keepPrepared: postgres.keeper.run,
+    keepPrepared: config.prepareDatastores ? postgres.keeper.run : () => Promise.resolve(),
     close: postgres.close,
   };
 };

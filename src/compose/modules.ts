@@ -131,7 +131,6 @@ export const createModules = (base: Base, engines: Engines, late: Late) => {
     repos,
     guards,
     places: datastores.places,
-    keepPrepared: datastores.keepPrepared,
     closeDatastores: datastores.close,
     datastoreDeps: { ...deployDeps, ...datastores.parts, env, newId },
   };

@@ -9,6 +9,8 @@ import { createWatch } from './watch.ts';
 export interface UpkeepDeps extends CareDeps {
   runtime: Pick<Runtime, 'events'>;
   queue: Pick<Operations, 'openChanges'>;
+  /** Prepares what new datastores begin with, while nothing else is to be done. */
+  keepPrepared: (signal: AbortSignal, isIdle: () => boolean) => Promise<void>;
 }
 
 const EVERY_MS = 60_000;
@@ -63,7 +65,8 @@ export const createUpkeep = (deps: UpkeepDeps): Upkeep => {
     run: async (signal) => {
       log.debug('upkeep of datastores begins', { at: isoTime(clock.now()) });
       // Copies to a bucket may take hours, in which datastores are healed all the same.
-      await Promise.all([repeat(look, signal), repeat(tend, signal), watch(signal)]);
+      const prepared = deps.keepPrepared(signal, () => deps.operations.open().length === 0);
+      await Promise.all([repeat(look, signal), repeat(tend, signal), watch(signal), prepared]);
     },
   };
 };
