@@ -8,10 +8,11 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, write
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import manifest from '../package.json' with { type: 'json' };
-import { executableName, PLATFORMS, type Platform } from '../src/kernel/platform.ts';
+import { executableName, ownPlatform, PLATFORMS, type Platform } from '../src/kernel/platform.ts';
 import type { ReleaseExecutable } from '../src/kernel/release-manifest.ts';
 import { stage } from './build/chunks.ts';
 import { withoutZeros } from './build/elf.ts';
+import { withoutSignature } from './build/macho.ts';
 import { describeExecutable } from './build/parcels.ts';
 
 const DOWNLOADS = 'dist/downloads';
@@ -31,10 +32,16 @@ const compile = async (entry: string, outfile: string, platform?: Platform): Pro
     },
   });
   if (!result.success) throw new AggregateError(result.logs, `cannot compile ${outfile}`);
-  if ((platform ?? process.platform).startsWith('linux')) writeFileSync(part, withoutZeros(readFileSync(part)));
+  mend(part, platform ?? ownPlatform());
   chmodSync(part, 0o755);
   // In one step, because tests may be running the one that is there.
   renameSync(part, outfile);
+};
+
+/** What Bun leaves to be done. */
+const mend = (file: string, platform: Platform | undefined): void => {
+  if (platform?.startsWith('linux') === true) writeFileSync(file, withoutZeros(readFileSync(file)));
+  if (platform === 'darwin-amd64') writeFileSync(file, withoutSignature(readFileSync(file)));
 };
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;

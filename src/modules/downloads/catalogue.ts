@@ -39,7 +39,7 @@ export interface CatalogueDeps {
   /** Folder with `manifest.json` and what it lists; undefined when there is none. */
   folder: string | undefined;
   version: string;
-  /** The executable that runs, which is served even when the folder lacks it; undefined from source. */
+  /** The executable that runs, which is served for its platform in any case; undefined from source. */
   own: { platform: Platform; file: string } | undefined;
   log: Log;
 }
@@ -48,10 +48,14 @@ export const MANIFEST = 'manifest.json';
 
 export const createCatalogue = (deps: CatalogueDeps): Catalogue => {
   const stored = createStored(deps);
-  const own = lazily(() => ownClients(deps));
+  const own = lazily(() => ownClient(deps));
   const clients = async (): Promise<Client[]> => {
     const found = await stored();
-    return found.some(({ platform }) => platform === deps.own?.platform) ? found : [...found, ...(await own())];
+    const running = await own();
+    if (running === undefined) return found;
+    // A folder from another build of this version: for this platform, what runs here is right.
+    if (found.some(({ plain }) => plain.sha256 === running.plain.sha256)) return found;
+    return [...found.filter(({ platform }) => platform !== running.platform), running];
   };
   return {
     manifest: async () => ({ version: deps.version, executables: (await clients()).map(listed) }),
@@ -74,18 +78,12 @@ const listed = ({ platform, plain, packed }: Client): ReleaseExecutable => ({
 
 const facts = ({ name, bytes, sha256 }: Pick<Download, 'name' | 'bytes' | 'sha256'>) => ({ name, bytes, sha256 });
 
-const ownClients = async ({ own }: CatalogueDeps): Promise<Client[]> => {
-  if (own === undefined) return [];
+const ownClient = async ({ own }: CatalogueDeps): Promise<Client | undefined> => {
+  if (own === undefined) return undefined;
   const { platform, file } = own;
   const { size } = await stat(file);
-  const name = executableName(platform);
-  return [
-    {
-      platform,
-      plain: { file, name, bytes: size, sha256: await sha256OfFile(file), packing: undefined },
-      packed: [],
-    },
-  ];
+  const plain = { file, name: executableName(platform), bytes: size, sha256: await sha256OfFile(file) };
+  return { platform, plain: { ...plain, packing: undefined }, packed: [] };
 };
 
 /** The value of the last success. */

@@ -1,3 +1,3 @@
-export { createCatalogue, MANIFEST, type Catalogue } from './catalogue.ts';
+export { createCatalogue, MANIFEST } from './catalogue.ts';
 export { downloadsRoutes, type DownloadsRoutesDeps } from './routes.ts';
-export { createTransfers, type Transfers } from './transfers.ts';
+export { createTransfers } from './transfers.ts';

@@ -135,6 +135,20 @@ describe('what is handed out', () => {
     ).toBeNull();
   });
 
+  test('is for this platform what runs, when the folder is of another build of the version', async () => {
+    const folder = folderWith(CONTENT, { platforms: ['linux-arm64', 'linux-amd64'] });
+    const own = join(folder, 'running');
+    writeFileSync(own, 'me');
+    const other = await (await open({ folder, own }).get('/dl/manifest.json')).json();
+    expect(other.executables.map((each: { name: string; bytes: number }) => [each.name, each.bytes])).toEqual([
+      ['berth-linux-amd64', 50_000],
+      ['berth-linux-arm64', 2],
+    ]);
+    writeFileSync(own, CONTENT);
+    const same = await (await open({ folder, own }).get('/dl/manifest.json')).json();
+    expect(same.executables[0].packed.length).toBe(2);
+  });
+
   test('never is of another version', async () => {
     const { get, logged } = open({ folder: makeFolder('1.2.2') });
     const reply = await get('/dl/berth-linux-amd64');
