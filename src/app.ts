@@ -5,7 +5,7 @@ import { createAddressOf } from '#http/client-address';
 import { createFrame, tuneRoutes } from '#http/frame';
 import { createGuard } from '#http/guard';
 import { createIdempotency } from '#http/idempotency';
-import { createMinuteLimit } from '#http/limits';
+import { createMinuteLimit, type MinuteLimit } from '#http/limits';
 import type { HttpMetrics } from '#http/metrics';
 import { createRequestIds } from '#http/request-id';
 import type { Peer } from '#http/server';
@@ -22,6 +22,7 @@ import {
   type Queries,
   type Tunnels,
 } from '#modules/datastores';
+import { dashboardRoutes, type WebFiles } from '#modules/dashboard';
 import { downloadsRoutes, type DownloadsRoutesDeps } from '#modules/downloads';
 import { envRoutes, type Env } from '#modules/env';
 import { eventsRoutes, type Events } from '#modules/events';
@@ -40,6 +41,7 @@ import {
   type Repos,
   type RepoStore,
 } from '#modules/repos';
+import { sessionsRoutes, type Sessions } from '#modules/sessions';
 import { servicesRoutes, type Services } from '#modules/services';
 import { createApiDocument, systemRoutes, type ApiDocument, type SourceRoute, type System } from '#modules/system';
 import { tokensRoutes, type Tokens } from '#modules/tokens';
@@ -56,6 +58,9 @@ export interface AppDeps {
   http: HttpMetrics;
   system: System;
   tokens: Tokens;
+  sessions: Sessions;
+  /** The dashboard's files; undefined when it was not built. */
+  web: WebFiles | undefined;
   projects: Projects;
   services: Services;
   releases: Releases;
@@ -94,7 +99,10 @@ const FAILED_ATTEMPTS_PER_MINUTE = 20;
 export const createApp = (deps: AppDeps) => {
   let document: ApiDocument | undefined;
   let handle = (_request: Request): Promise<Response> => Promise.reject(notAssembled());
-  const guard = guardOf(deps);
+  const attempts = createMinuteLimit(FAILED_ATTEMPTS_PER_MINUTE, deps.clock);
+  const addressOf = createAddressOf(deps.proxySecret, deps.peerOf);
+  const { authenticator } = deps.tokens;
+  const guard = guardOf(deps, { attempts, addressOf });
   const app = createFrame({
     guard,
     idempotency: createIdempotency(deps.db, deps.clock),
@@ -102,6 +110,8 @@ export const createApp = (deps: AppDeps) => {
   })
     .use(systemRoutes({ system: deps.system, metrics: deps, document: () => documentOf(document) }))
     .use(downloadsRoutes(deps.downloads))
+    .use(dashboardRoutes(deps))
+    .use(sessionsRoutes({ ...deps, authenticator, attempts, addressOf }))
     .use(tokensRoutes(deps))
     .use(projectsRoutes(deps))
     .use(servicesRoutes(deps))
@@ -131,11 +141,16 @@ export const createApp = (deps: AppDeps) => {
   return app;
 };
 
-const guardOf = (deps: AppDeps) =>
+interface Attempts {
+  attempts: MinuteLimit;
+  addressOf: (request: Request) => string;
+}
+
+const guardOf = (deps: AppDeps, limit: Attempts) =>
   createGuard({
+    ...limit,
     authenticator: deps.tokens.authenticator,
-    attempts: createMinuteLimit(FAILED_ATTEMPTS_PER_MINUTE, deps.clock),
-    addressOf: createAddressOf(deps.proxySecret, deps.peerOf),
+    sessions: deps.sessions,
     streams: deps.streams,
     newRequestId: createRequestIds(deps.newId),
     ...(deps.onTrial === undefined ? {} : { onTrial: deps.onTrial }),

@@ -85,6 +85,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     downloads: await assembleDownloads(base, (request) => peerOf(request) !== undefined),
     http,
     system,
+    web: undefined,
     hosts: [config.baseDomain],
   });
   const listener = createServer({

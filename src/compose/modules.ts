@@ -10,6 +10,7 @@ import { createJournal, createOperations, createOperationStore, type Runner } fr
 import { createProjects, createProjectStore } from '#modules/projects';
 import { createReleases, createReleaseStore } from '#modules/releases';
 import { createLiveness, createReadReplicas, createServices, createServiceStore } from '#modules/services';
+import { createSessions } from '#modules/sessions';
 import { createTokens } from '#modules/tokens';
 import type { Base } from './base.ts';
 import { assembleDatastores } from './datastores.ts';
@@ -35,6 +36,14 @@ export const createModules = (base: Base, engines: Engines, late: Late) => {
     rateLimitPerMinute: config.rateLimitPerMinute,
     emit: events.emit,
     onRevoked: (tokenId) => streams.endToken(tokenId),
+  });
+  const sessions = createSessions({
+    db,
+    clock,
+    newId,
+    authenticator: tokens.authenticator,
+    emit: events.emit,
+    onEnded: (sessionId) => streams.endSession(sessionId),
   });
   const stores = {
     projects: createProjectStore(db),
@@ -115,6 +124,7 @@ export const createModules = (base: Base, engines: Engines, late: Late) => {
     api: {
       streams,
       tokens,
+      sessions,
       projects,
       services,
       releases,

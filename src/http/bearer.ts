@@ -12,6 +12,8 @@ export interface Session {
 export interface Authenticator {
   /** Undefined for a secret that is unknown, revoked or expired. */
   authenticate(secret: string): Session | undefined;
+  /** A token whose secret was shown before, by its id; undefined once it is revoked or expired. */
+  resume(tokenId: string): Session | undefined;
   /** Throws QUOTA_EXCEEDED past the token's limit. */
   countRequest(session: Session): void;
 }

@@ -1,5 +1,6 @@
 import type { Ctx } from '#kernel/ctx';
 import { BerthError } from '#kernel/errors';
+import type { SignedIn } from './authenticate.ts';
 import type { RouteEntry } from './route-table.ts';
 import type { Streams } from './streams.ts';
 
@@ -7,6 +8,8 @@ import type { Streams } from './streams.ts';
 export interface RequestState {
   ctx: Ctx;
   entry: RouteEntry;
+  /** The session whose cookie vouched for the request; undefined for one with a token of its own. */
+  browser: SignedIn | undefined;
   /** SHA-256 of the JSON body, once it was read. */
   bodyDigest?: string;
   streams: Streams;

@@ -5,16 +5,12 @@ import { MAX_JSON_BYTES, bodyTooLarge } from './body.ts';
 import { markBasic, setState, type RequestState } from './context.ts';
 import { readFlags } from './flags.ts';
 import { REPLY_HEADERS } from './json-text.ts';
-import { tooMany, type MinuteLimit } from './limits.ts';
 import { createRouteTable, type DeclaredRoute, type RouteMatch, type RouteTable } from './route-table.ts';
 import type { Streams } from './streams.ts';
-import { PUBLIC_ACTOR, readBasic, readBearer, type Authenticator, type Session } from './bearer.ts';
+import { authenticate, type Admitted, type AuthenticateDeps } from './authenticate.ts';
+import { PUBLIC_ACTOR } from './bearer.ts';
 
-export interface GuardDeps {
-  authenticator: Authenticator;
-  /** Failed attempts per client address. */
-  attempts: MinuteLimit;
-  addressOf: (request: Request) => string;
+export interface GuardDeps extends AuthenticateDeps {
   streams: Streams;
   newRequestId: () => string;
   /** Whether this executable is on trial after an upgrade: what it accepted could be lost with it. */
@@ -53,10 +49,10 @@ export const createGuard = (deps: GuardDeps): Guard => {
       if (request.url.startsWith('/')) throw noHost();
       const match = table.find(request.method === 'HEAD' ? 'GET' : request.method, path);
       if (match === undefined) return refuseUnknown(deps, table, context);
-      const { basic, capability } = match.entry.meta;
-      if (basic) markBasic(request);
-      const session = capability === 'public' ? undefined : authenticate(deps, request, basic);
-      setState(request, admit(deps, { request, match, session, requestId }));
+      const { meta } = match.entry;
+      if (meta.basic) markBasic(request);
+      const admitted = meta.capability === 'public' ? undefined : authenticate(deps, request, meta);
+      setState(request, admit(deps, { request, match, admitted, requestId }));
       return undefined;
     },
   };
@@ -65,13 +61,13 @@ export const createGuard = (deps: GuardDeps): Guard => {
 interface Admission {
   request: Request;
   match: RouteMatch;
-  session: Session | undefined;
+  admitted: Admitted | undefined;
   requestId: string;
 }
 
-const admit = (deps: GuardDeps, { request, match, session, requestId }: Admission): RequestState => {
+const admit = (deps: GuardDeps, { request, match, admitted, requestId }: Admission): RequestState => {
   const { entry, params } = match;
-  const actor = session?.actor ?? PUBLIC_ACTOR;
+  const actor = admitted?.session.actor ?? PUBLIC_ACTOR;
   const { capability } = entry.meta;
   if (capability !== 'public' && capability !== 'any') requireCapability(actor, capability);
   for (const name in params) if (params[name] === null) throw malformedPath();
@@ -82,31 +78,15 @@ const admit = (deps: GuardDeps, { request, match, session, requestId }: Admissio
   if (entry.mutates && !dryRun && deps.onTrial?.() === true) throw upgrading();
   if (entry.mutates && !entry.meta.upload) checkLength(request);
   const ctx: Ctx = { actor, requestId, dryRun };
-  return { ctx, entry, streams: deps.streams, onFault: deps.onFault };
+  return { ctx, entry, browser: admitted?.browser, streams: deps.streams, onFault: deps.onFault };
 };
 
-const authenticate = (deps: GuardDeps, request: Request, basic = false): Session => {
-  const secret = basic ? readBasic(request) : readBearer(request);
-  const session = deps.authenticator.authenticate(secret);
-  if (session !== undefined) {
-    deps.authenticator.countRequest(session);
-    return session;
-  }
-  const address = deps.addressOf(request);
-  const waitMs = deps.attempts.waitMs(address);
-  if (waitMs > 0) throw tooMany('too many requests with invalid tokens from this address', waitMs);
-  deps.attempts.count(address);
-  throw new BerthError('UNAUTHENTICATED', 'the bearer token is not valid: unknown, revoked or expired', {
-    hint: basic
-      ? 'use a valid token as the password; ask an admin for a new one'
-      : 'send a valid token as "Authorization: Bearer <token>"; ask an admin for a new one',
-  });
-};
+const BEARER_OR_COOKIE = { basic: false, bearerOnly: false };
 
 /** Outside of `/v1` nothing is secret about which paths there are; inside, only token holders learn it. */
 const refuseUnknown = (deps: GuardDeps, table: RouteTable, context: GuardContext): Response => {
   const { request, path } = context;
-  if (path === '/v1' || path.startsWith('/v1/')) authenticate(deps, request);
+  if (path === '/v1' || path.startsWith('/v1/')) authenticate(deps, request, BEARER_OR_COOKIE);
   const methods = table.methodsOf(path);
   if (methods.length === 0) {
     throw notFound(

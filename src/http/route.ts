@@ -24,6 +24,8 @@ export interface RouteSpec {
   page?: boolean;
   /** Takes the token as the password of HTTP Basic too, and fails as plain text: for git. */
   basic?: boolean;
+  /** Is for programs, and takes no cookie of a browser. */
+  bearerOnly?: boolean;
 }
 
 /** The part of a route's `detail` that the guard and the OpenAPI document read. */
@@ -36,6 +38,7 @@ export interface RouteMeta {
   upload: boolean;
   stream: boolean;
   basic: boolean;
+  bearerOnly: boolean;
 }
 
 /**
@@ -59,6 +62,7 @@ export const route = (spec: RouteSpec) => ({
       upload: spec.upload ?? false,
       stream: spec.stream ?? false,
       basic: spec.basic ?? false,
+      bearerOnly: spec.bearerOnly ?? false,
     } satisfies RouteMeta,
   },
 });

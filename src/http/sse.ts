@@ -1,6 +1,7 @@
 import { invalidInput } from '#kernel/errors';
-import { stateOf } from './context.ts';
+import { stateOf, type RequestState } from './context.ts';
 import { createReader, type SseStart } from './sse-reader.ts';
+import type { OpenStream } from './streams.ts';
 
 export type { SseReader } from './sse-reader.ts';
 
@@ -36,7 +37,7 @@ export const sseResponse = (options: SseOptions): Response => {
   const stream = createReader({
     start: options.start,
     heartbeatMs: options.heartbeatMs ?? 15_000,
-    enlist: (end) => state.streams.add({ tokenId: state.ctx.actor.tokenId, expiresAt: state.ctx.actor.expiresAt, end }),
+    enlist: (end) => state.streams.add({ ...lifetimeOf(state), end }),
     clientGone: options.request.signal,
     onFault: (thrown) => state.onFault('a stream failed', thrown),
   });
@@ -48,6 +49,13 @@ export const sseResponse = (options: SseOptions): Response => {
       'x-content-type-options': 'nosniff',
     },
   });
+};
+
+/** What a stream ends with: the token, and the session of a browser. */
+const lifetimeOf = ({ ctx: { actor }, browser }: RequestState): Omit<OpenStream, 'end'> => {
+  const { tokenId, expiresAt } = actor;
+  if (browser === undefined) return { tokenId, expiresAt };
+  return { tokenId, sessionId: browser.id, expiresAt: Math.min(expiresAt ?? Infinity, browser.streamsUntil) };
 };
 
 /** The id after which to go on: header `Last-Event-ID`, else the query parameter `last_event_id`. */

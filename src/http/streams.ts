@@ -2,6 +2,8 @@ import type { Clock } from '#kernel/clock';
 
 export interface OpenStream {
   tokenId: string;
+  /** Of the browser that opened it. */
+  sessionId?: string | undefined;
   /** Milliseconds since the epoch; null when the token does not expire. */
   expiresAt: number | null;
   end: () => void;
@@ -13,6 +15,7 @@ export interface Streams {
   /** Returns the function that takes it out again. */
   add(stream: OpenStream): () => void;
   endToken(tokenId: string): void;
+  endSession(sessionId: string): void;
   endAll(): void;
 }
 
@@ -40,6 +43,9 @@ export const createStreams = (clock: Clock): Streams => {
     },
     endToken: (tokenId) => {
       for (const stream of open) if (stream.tokenId === tokenId) stream.end();
+    },
+    endSession: (sessionId) => {
+      for (const stream of open) if (stream.sessionId === sessionId) stream.end();
     },
     endAll: () => {
       stopped = true;

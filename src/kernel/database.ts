@@ -5,6 +5,7 @@ import initial from './migrations/001-initial.sql' with { type: 'text' };
 import buildCaches from './migrations/002-build-caches.sql' with { type: 'text' };
 import datastores from './migrations/003-datastores.sql' with { type: 'text' };
 import repos from './migrations/004-repos.sql' with { type: 'text' };
+import sessions from './migrations/005-sessions.sql' with { type: 'text' };
 
 export interface Migration {
   version: number;
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 2, sql: buildCaches },
   { version: 3, sql: datastores },
   { version: 4, sql: repos },
+  { version: 5, sql: sessions },
 ];
 
 /** The newest schema that this executable knows. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** Prefixes of the ids that berth hands out. */
-export type IdPrefix = 'op' | 'tok' | 'evt' | 'req' | 'inst' | 'ds' | 'bkp' | 'repo';
+export type IdPrefix = 'op' | 'tok' | 'evt' | 'req' | 'inst' | 'ds' | 'bkp' | 'repo' | 'ses';
 
 export type NewId = (prefix: IdPrefix) => string;
 

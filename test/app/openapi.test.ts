@@ -87,11 +87,16 @@ test('every operation of the contract is there under its name', () => {
   expect(found).toMatchObject(CONTRACT);
 });
 
+const HIDDEN =
+  /^\/($|home\.css$|assets\/|(p|operations|tokens|admin)($|\/)|sign-in$|new$|_ui$|v1\/session$|git\/|hooks\/|mcp$|install\.sh$|dl\/|schema\/)/;
+
 test('every route but the pages for people and those for git is described, once', () => {
   const { app } = createWorld();
   const shown = app.routes.filter(({ hooks }) => (hooks as { detail?: { hide?: boolean } }).detail?.hide !== true);
-  // The page with its style, git's own protocol, webhooks, and MCP.
-  expect(app.routes.length - shown.length).toBe(8);
+  // Pages and what they load, sessions of browsers, git's own protocol, webhooks, MCP, and downloads.
+  const hidden = app.routes.filter((route) => !shown.includes(route)).map(({ path }) => path);
+  for (const path of hidden) expect(path).toMatch(HIDDEN);
+  expect(hidden.length).toBeGreaterThan(20);
   const routes = shown.map((route) => `${route.method} ${route.path.replaceAll(/:([a-z_]+)/g, '{$1}')}`);
   expect(operations.map(({ what }) => what).sort()).toEqual(routes.sort());
   expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);

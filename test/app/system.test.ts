@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { NEWEST_SCHEMA } from '#kernel/database';
 import { addProject, addReplica, addService, ctx } from '#test/modules/support/rig.ts';
 import { createFakeProxy } from '#test/fakes/proxy.ts';
 import { addDatastore } from '#test/modules/support/datastores.ts';
@@ -13,6 +14,7 @@ test('health is public, says what is well, and nothing secret', async () => {
   expect(body).toEqual({
     status: 'ok',
     version: '0.0.0-test',
+    schema: NEWEST_SCHEMA,
     checks: { database: 'ok', engine: 'ok', proxy: 'ok', registry: 'ok' },
   });
 });

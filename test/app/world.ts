@@ -7,6 +7,7 @@ import type { Config } from '#kernel/config';
 import { createIds } from '#kernel/ids';
 import type { Capability } from '#kernel/scope';
 import { createCatalogue, createTransfers } from '#modules/downloads';
+import { createSessions } from '#modules/sessions';
 import { createSystem } from '#modules/system';
 import { createGitHttp } from '#repos/git-http';
 import { createTokens } from '#modules/tokens';
@@ -61,6 +62,14 @@ export const createWorld = (options: WorldOptions = {}) => {
     emit: (event) => rig.events.emit(event),
     onRevoked: (id) => rig.streams.endToken(id),
   });
+  const sessions = createSessions({
+    db: rig.db,
+    clock,
+    newId,
+    authenticator: tokens.authenticator,
+    emit: (event) => rig.events.emit(event),
+    onEnded: (id) => rig.streams.endSession(id),
+  });
   const admin = tokens.bootstrap() ?? '';
   const createDeploy: CreateDeploy = async (ctx, target, request) => {
     const bytes = await request.bytes();
@@ -110,6 +119,8 @@ export const createWorld = (options: WorldOptions = {}) => {
     http,
     system,
     tokens,
+    sessions,
+    web: undefined,
     createDeploy,
     downloads: {
       catalogue: createCatalogue({ folder: undefined, version: '0.0.0', own: undefined, log: rig.log }),
@@ -165,5 +176,5 @@ export const createWorld = (options: WorldOptions = {}) => {
     return listener;
   };
 
-  return { rig, app, http, tokens, admin, deploys, peer, request, fetch, call, mint, listen };
+  return { rig, app, http, tokens, sessions, admin, deploys, peer, request, fetch, call, mint, listen };
 };

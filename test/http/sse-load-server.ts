@@ -15,6 +15,7 @@ const follow = (request: Request): Response => {
   setState(request, {
     ctx: systemCtx('load'),
     entry: undefined as never,
+    browser: undefined,
     streams,
     onFault: (message, thrown) => console.error(message, thrown),
   });

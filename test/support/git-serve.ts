@@ -62,8 +62,10 @@ export const serveGit = (options: GitServerOptions = {}) => {
         };
         return { actor, bucket: { left: 1, at: 0 } };
       },
+      resume: () => undefined,
       countRequest: () => undefined,
     },
+    sessions: { resolve: () => undefined },
     attempts: createMinuteLimit(20, systemClock),
     addressOf: () => '198.51.100.1',
     streams,

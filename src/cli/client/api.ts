@@ -19,7 +19,8 @@ import type {
   UpdateDatastore,
 } from '#modules/datastores';
 import type { EnvEntry, SetEnv } from '#modules/env';
-import type { Token, Whoami } from '#modules/tokens';
+import type { Ended, ListedSession } from '#modules/sessions';
+import type { Token, UpdateToken, Whoami } from '#modules/tokens';
 import { createHttp, type HttpOptions, type RequestOptions } from './http.ts';
 import { reposApi } from './repos-api.ts';
 import { followStream, type StreamEvent, type StreamOptions } from './stream.ts';
@@ -140,7 +141,11 @@ export const createApi = (options: HttpOptions) => {
     createToken: (body: { principal: string; capabilities: string[]; projects: string[]; expires_at?: string }) =>
       http.json<Token & { secret: string; created: true }>('POST', at('tokens'), { json: body }),
     listTokens: (page: Paging) => http.json<List<'tokens', Token>>('GET', at('tokens'), { query: { ...page } }),
+    updateToken: (id: string, body: UpdateToken) => http.json<Token>('PATCH', at('tokens', id), { json: body }),
     revokeToken: (id: string) => http.json<Record<string, unknown>>('DELETE', at('tokens', id)),
+    listSessions: (page: Paging) =>
+      http.json<List<'sessions', ListedSession>>('GET', at('sessions'), { query: { ...page } }),
+    endSessions: () => http.json<Ended>('DELETE', at('sessions')),
 
     followOperation: (
       id: string,

@@ -43,6 +43,7 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
       logout: async () => (await import('./profiles.ts')).logout,
       use: async () => (await import('./profiles.ts')).use,
       whoami: async () => (await import('./profiles.ts')).whoami,
+      sessions: async () => (await import('./sessions.ts')).sessions,
       health: async () => (await import('./api.ts')).health,
       metrics: async () => (await import('./api.ts')).metrics,
     },

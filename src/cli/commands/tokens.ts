@@ -80,6 +80,36 @@ const ls = defineCommand({
   },
 });
 
+const update = defineCommand({
+  name: 'update',
+  summary: 'Change what a token may do, where, or how long; its secret stays the same',
+  details: ['Lists replace what was there. It takes effect at once, for what the token has open too.'],
+  examples: [
+    { line: 'berth tokens update tok_01jd3kq2m5abcdefghjk --can read', says: 'from now on it only reads' },
+    { line: 'berth tokens update tok_01jd3kq2m5abcdefghjk --expires 30d', says: 'and ends in a month' },
+  ],
+  scope: 'server',
+  operations: ['updateToken'],
+  args: { id: { summary: 'id of the token (tok_…)' } },
+  flags: {
+    ...DRY_RUN,
+    can: { type: 'strings', value: 'CAPABILITY', choices: CAPABILITIES, summary: 'what it may do' },
+    for: { type: 'strings', value: 'PROJECT', summary: 'project it may do it in, * for all' },
+    expires: { type: 'string', value: 'WHEN', summary: 'lifetime or time; never, for none' },
+  },
+  run: async (context, { args, flags }) => {
+    const expires = flags.expires === undefined || flags.expires === 'never' ? null : expiry(flags.expires, Date.now());
+    const body = {
+      ...(flags.can.length > 0 ? { capabilities: CAPABILITIES.filter((name) => flags.can.includes(name)) } : {}),
+      ...(flags.for.length > 0 ? { projects: flags.for } : {}),
+      ...(flags.expires === undefined ? {} : { expires_at: expires }),
+    };
+    if (Object.keys(body).length === 0) throw usageError('nothing is to change', 'give --can, --for or --expires');
+    const token = await (await context.api()).updateToken(args.id, body);
+    context.out.data(token, () => `${token.id} may ${token.capabilities.join(', ')} in ${token.projects.join(', ')}`);
+  },
+});
+
 const revoke = defineCommand({
   name: 'revoke',
   summary: 'Revoke a token; it stops working at once',
@@ -97,7 +127,7 @@ const revoke = defineCommand({
 
 export const tokens = defineGroup({
   name: 'tokens',
-  summary: 'Mint, list and revoke bearer tokens',
-  commands: [create, ls, revoke],
+  summary: 'Mint, list, change and revoke bearer tokens',
+  commands: [create, ls, update, revoke],
   fallback: 'ls',
 });

@@ -248,6 +248,7 @@ const consoleRoutes = ({ queries, tunnels }: DatastoreRoutesDeps) =>
           description:
             'Binary messages carry bytes. Text messages carry the number of bytes taken since the last one: neither side sends more than 1 MiB beyond what was acknowledged. `berth db tunnel` makes a local port of it.',
           errors: ['NOT_FOUND', 'CONFLICT', 'QUOTA_EXCEEDED'],
+          bearerOnly: true,
         }),
       },
     );

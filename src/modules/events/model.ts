@@ -52,7 +52,10 @@ export const EVENT_KINDS = [
   'tunnel.opened',
   'tunnel.closed',
   'token.created',
+  'token.updated',
   'token.revoked',
+  'session.created',
+  'session.ended',
 ] as const;
 
 export type EventKind = (typeof EVENT_KINDS)[number];
@@ -61,7 +64,7 @@ export const EventSchema = Type.Object({
   id: Type.String({ examples: ['evt_01jd3kq2m5abcdefghjk'] }),
   seq: Type.Integer({ description: 'sequence number; `Last-Event-ID` of the stream' }),
   kind: oneOf(EVENT_KINDS),
-  project: Type.String(),
+  project: Type.String({ description: '`*`: the whole server' }),
   ts: Timestamp,
   actor: Type.String({ description: 'principal who caused it; `berth` for the system' }),
   data: Type.Record(Type.String(), Type.Unknown()),

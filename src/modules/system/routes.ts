@@ -4,7 +4,6 @@ import { route } from '#http/route';
 import { docsFile, docsPage } from './docs.ts';
 import { renderMetrics, type MetricsDeps } from './metrics.ts';
 import { CapacitySchema, HealthSchema } from './model.ts';
-import { homeRoutes } from './home.ts';
 import type { ApiDocument } from './openapi/document.ts';
 import { originOf } from '#http/origin';
 import { schemaReply } from './schemas.ts';
@@ -22,7 +21,6 @@ const tag = 'system';
 
 export const systemRoutes = ({ system, metrics, document }: SystemRoutesDeps) =>
   new Elysia()
-    .use(homeRoutes())
     .get('/v1/health', () => system.health(), {
       response: { 200: HealthSchema },
       ...route({

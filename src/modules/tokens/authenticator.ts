@@ -25,6 +25,7 @@ interface Known extends Session {
 
 /** Uses are written this long after the first unwritten one, so that reads cost no write. */
 const FLUSH_MS = 60_000;
+const PREFIX = 'tok_';
 const MAX_KNOWN = 10_000;
 
 export const createAuthenticator = (store: TokenStore, clock: Clock, perMinute: number): TokenAuthenticator => {
@@ -48,7 +49,7 @@ export const createAuthenticator = (store: TokenStore, clock: Clock, perMinute: 
     }
   };
   const load = (claimed: string): Known | undefined => {
-    const row = store.get(`tok_${claimed}`);
+    const row = store.get(`${PREFIX}${claimed}`);
     if (row === undefined || row.revoked_at !== null) return undefined;
     if (known.size >= MAX_KNOWN) known.clear();
     const entry: Known = {
@@ -63,22 +64,31 @@ export const createAuthenticator = (store: TokenStore, clock: Clock, perMinute: 
     return entry;
   };
 
+  const noteUse = (entry: Known): Known | undefined => {
+    const now = clock.now();
+    if (entry.expiresAt !== null && entry.expiresAt <= now) return undefined;
+    if (entry.usedAt === undefined) used.push(entry);
+    entry.usedAt = now;
+    timer ??= setTimeout(flush, FLUSH_MS).unref();
+    return entry;
+  };
+
   return {
     authenticate: (secret) => {
       const claimed = claimedId(secret);
       if (claimed === undefined) return undefined;
       const entry = known.get(claimed) ?? load(claimed);
       if (entry === undefined || !timingSafeEqual(hashSecret(secret), entry.hash)) return undefined;
-      const now = clock.now();
-      if (entry.expiresAt !== null && entry.expiresAt <= now) return undefined;
-      if (entry.usedAt === undefined) used.push(entry);
-      entry.usedAt = now;
-      timer ??= setTimeout(flush, FLUSH_MS).unref();
-      return entry;
+      return noteUse(entry);
+    },
+    resume: (id) => {
+      const claimed = id.slice(PREFIX.length);
+      const entry = known.get(claimed) ?? load(claimed);
+      return entry === undefined ? undefined : noteUse(entry);
     },
     countRequest: (session) => limit.take(session.bucket),
     forget: (id) => {
-      known.delete(id.slice('tok_'.length));
+      known.delete(id.slice(PREFIX.length));
     },
     usedAt: (id) => used.find((entry) => entry.id === id)?.usedAt,
     flush,

@@ -38,6 +38,16 @@ export const CreateTokenBody = Type.Object(
   { additionalProperties: false },
 );
 
+/** Body of `updateToken`; at least one. */
+export const UpdateTokenBody = Type.Partial(
+  Type.Object({
+    capabilities: CreateTokenBody.properties.capabilities,
+    projects: CreateTokenBody.properties.projects,
+    expires_at: nullable(Timestamp),
+  }),
+  { additionalProperties: false, minProperties: 1 },
+);
+
 export const CreateTokenReply = Type.Composite([
   TokenSchema,
   Type.Object({ secret: Type.String({ description: 'returned exactly once' }), created: Type.Literal(true) }),
@@ -49,5 +59,6 @@ export type Whoami = Static<typeof WhoamiReply>;
 export const RevokeTokenReply = Type.Composite([TokenSchema, Type.Object({ revoked_at: Timestamp })]);
 
 export type CreateToken = Static<typeof CreateTokenBody>;
+export type UpdateToken = Static<typeof UpdateTokenBody>;
 export type CreatedToken = Static<typeof CreateTokenReply>;
 export type RevokedToken = Static<typeof RevokeTokenReply>;

@@ -11,6 +11,7 @@ import {
   CreateTokenReply,
   RevokeTokenReply,
   TokenSchema,
+  UpdateTokenBody,
   WhoamiReply,
   type CreatedToken,
   type Whoami,
@@ -67,6 +68,20 @@ export const tokensRoutes = ({ tokens }: { tokens: Tokens }) =>
         }),
       },
     )
+    .patch('/v1/tokens/:id', ({ request, params, body }) => tokens.updateToken(ctxOf(request), params.id, body), {
+      params: TokenPath,
+      body: UpdateTokenBody,
+      response: { 200: Type.Union([TokenSchema, DryRunSchema]) },
+      ...route({
+        operationId: 'updateToken',
+        capability: 'admin',
+        tag: 'tokens',
+        summary: 'Change what a token may do, where, or how long; at once, its open streams end',
+        description: 'Never beyond the caller, as when minting. The secret stays the same.',
+        errors: ['NOT_FOUND', 'CONFLICT'],
+        dryRun: true,
+      }),
+    })
     .delete('/v1/tokens/:id', ({ request, params }) => tokens.revokeToken(ctxOf(request), params.id), {
       params: TokenPath,
       response: { 200: Type.Union([RevokeTokenReply, DryRunSchema]) },

@@ -7,7 +7,7 @@ import { inScope, requireCapability } from '#kernel/scope';
 import type { Database } from 'bun:sqlite';
 import { createAuthenticator, type TokenAuthenticator } from './authenticator.ts';
 import { requireGrantable } from './grants.ts';
-import type { CreatedToken, CreateToken, RevokedToken, Token } from './model.ts';
+import type { CreatedToken, CreateToken, RevokedToken, Token, UpdateToken } from './model.ts';
 import { hashSecret, newSecret } from './secret.ts';
 import { createTokenStore, type TokenRow, type TokenStore } from './store.ts';
 
@@ -16,6 +16,8 @@ export interface Tokens {
   createToken(ctx: Ctx, wanted: CreateToken): CreatedToken | DryRun;
   /** Newest first; at most `page.limit + 1`. Only those that reach into no project beyond the caller's scope. */
   listTokens(ctx: Ctx, page: Page): Token[];
+  /** Takes effect before it returns; open streams end, and can be opened anew with what is left. NOT_FOUND beyond the caller's scope. */
+  updateToken(ctx: Ctx, id: string, wanted: UpdateToken): Token | DryRun;
   /** Takes effect before it returns, for open streams too. Revoking again changes nothing. NOT_FOUND beyond the caller's scope. */
   revokeToken(ctx: Ctx, id: string): RevokedToken | DryRun;
   /** The secret of the first admin token, on the first start; undefined on later ones. */
@@ -27,7 +29,7 @@ export interface Tokens {
 
 export interface TokenEvent {
   project: string;
-  kind: 'token.created' | 'token.revoked';
+  kind: 'token.created' | 'token.updated' | 'token.revoked';
   actor: string;
   data: Record<string, unknown>;
 }
@@ -48,7 +50,13 @@ export const createTokens = (deps: TokensDeps): Tokens => {
   const { clock } = deps;
   const store = createTokenStore(deps.db);
   const authenticator = createAuthenticator(store, clock, deps.rateLimitPerMinute);
-  const { mint, revoke } = createChanges(deps, store);
+  const { mint, update, revoke } = createChanges(deps, store);
+  const requireRow = (ctx: Ctx, id: string): TokenRow => {
+    const row = store.get(id);
+    if (row === undefined || !row.projects.every((project) => inScope(ctx.actor, project)))
+      throw notFound(`no token "${id}"`, 'list tokens with GET /v1/tokens');
+    return row;
+  };
   const view = (row: TokenRow): Token => tokenView(row, authenticator.usedAt(row.id) ?? row.last_used_at);
 
   return {
@@ -64,11 +72,23 @@ export const createTokens = (deps: TokensDeps): Tokens => {
       requireCapability(ctx.actor, 'admin');
       return store.list(ctx.actor.projects, page).map(view);
     },
+    updateToken: (ctx, id, wanted) => {
+      requireCapability(ctx.actor, 'admin');
+      const row = requireRow(ctx, id);
+      if (row.revoked_at !== null) throw conflict(`token ${id} is revoked`, 'create another with POST /v1/tokens');
+      const { principal, capabilities, projects } = { ...row, ...wanted };
+      const { expiresAt } = requireGrantable(ctx.actor, { ...wanted, principal, capabilities, projects }, clock.now());
+      const expires = wanted.expires_at === undefined ? row.expires_at : expiresAt;
+      if (ctx.dryRun) return updatePlan(row, wanted);
+      const updated = { ...row, capabilities, projects, expires_at: expires };
+      update(ctx.actor, row, updated);
+      authenticator.forget(id);
+      deps.onRevoked(id);
+      return view(updated);
+    },
     revokeToken: (ctx, id) => {
       requireCapability(ctx.actor, 'admin');
-      const row = store.get(id);
-      if (row === undefined || !row.projects.every((project) => inScope(ctx.actor, project)))
-        throw notFound(`no token "${id}"`, 'list tokens with GET /v1/tokens');
+      const row = requireRow(ctx, id);
       if (ctx.dryRun) return revocationPlan(row);
       const revokedAt = row.revoked_at ?? revoke(ctx.actor, row);
       authenticator.forget(id);
@@ -88,7 +108,7 @@ export const createTokens = (deps: TokensDeps): Tokens => {
 const createChanges = ({ db, clock, newId, emit }: TokensDeps, store: TokenStore) => {
   const emitFor = (row: TokenRow, kind: TokenEvent['kind'], actor: Actor): void => {
     const data = { token: row.id, principal: row.principal, capabilities: row.capabilities };
-    for (const project of row.projects) if (project !== '*') emit({ project, kind, actor: actor.principal, data });
+    for (const project of row.projects) emit({ project, kind, actor: actor.principal, data });
   };
   return {
     mint: (issuer: Actor, wanted: CreateToken, expiresAt: number | null): { row: TokenRow; secret: string } => {
@@ -112,6 +132,14 @@ const createChanges = ({ db, clock, newId, emit }: TokensDeps, store: TokenStore
       }).immediate();
       return { row, secret };
     },
+    update: (actor: Actor, before: TokenRow, row: TokenRow): void => {
+      db.transaction(() => {
+        if (!isLastingAdmin(row)) requireAnotherAdmin(store.lastingAdmins(), row.id);
+        store.update(row.id, row);
+        const projects = [...new Set([...before.projects, ...row.projects])];
+        emitFor({ ...row, projects }, 'token.updated', actor);
+      }).immediate();
+    },
     revoke: (actor: Actor, row: TokenRow): number => {
       const now = clock.now();
       db.transaction(() => {
@@ -123,6 +151,20 @@ const createChanges = ({ db, clock, newId, emit }: TokensDeps, store: TokenStore
     },
   };
 };
+
+const isLastingAdmin = (row: TokenRow): boolean =>
+  row.capabilities.includes('admin') && row.projects.includes('*') && row.expires_at === null;
+
+const updatePlan = ({ id, capabilities, projects, expires_at: expires }: TokenRow, wanted: UpdateToken): DryRun =>
+  dryRun(`change ${Object.keys(wanted).join(', ')} of token ${id}`, [
+    {
+      action: 'update',
+      resource: 'token',
+      name: id,
+      from: { capabilities, projects, expires_at: expires === null ? null : isoTime(expires) },
+      to: wanted,
+    },
+  ]);
 
 const mintingPlan = ({ principal, capabilities, projects }: CreateToken): DryRun =>
   dryRun(`create a token for ${principal}`, [

@@ -27,6 +27,7 @@ export interface TokenStore {
   lastingAdmins(): string[];
   insert(row: TokenRow): void;
   revoke(id: string, at: number): void;
+  update(id: string, row: Pick<TokenRow, 'capabilities' | 'projects' | 'expires_at'>): void;
   touch(used: ReadonlyMap<string, number>): void;
 }
 
@@ -62,6 +63,14 @@ export const createTokenStore = (db: Database): TokenStore => ({
   },
   revoke: (id, at) => {
     db.query('UPDATE tokens SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL').run(id, at);
+  },
+  update: (id, { capabilities, projects, expires_at: expires }) => {
+    db.query('UPDATE tokens SET capabilities = ?2, projects = ?3, expires_at = ?4 WHERE id = ?1').run(
+      id,
+      JSON.stringify(capabilities),
+      JSON.stringify(projects),
+      expires,
+    );
   },
   touch: (used) => {
     const update = db.query('UPDATE tokens SET last_used_at = ?2 WHERE id = ?1');

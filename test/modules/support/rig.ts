@@ -206,12 +206,14 @@ export const createRig = (options: RigOptions = {}) => {
       const actor = tokens.get(secret);
       return actor === undefined ? undefined : { actor, bucket: { left: 1e9, at: 0 } };
     },
+    resume: () => undefined,
     countRequest: () => {},
   };
   const streams = createStreams(clock);
   const faults: unknown[] = [];
   const guard = createGuard({
     authenticator,
+    sessions: { resolve: () => undefined },
     attempts: createMinuteLimit(10, clock),
     addressOf: () => '127.0.0.1',
     streams,
