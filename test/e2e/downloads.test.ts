@@ -16,18 +16,23 @@ import { join } from 'node:path';
 import { VERSION } from '#cli/version';
 import { sha256OfFile } from '#kernel/executable-file';
 import { ownPlatform } from '#kernel/platform';
+import { helloApp, writeFiles } from '#test/support/apps.ts';
 import { Berth } from '#test/support/berth.ts';
 import { docker } from '#test/support/docker.ts';
 
-const EXECUTABLE = join(import.meta.dir, '../../dist/berth');
 const PLATFORM = ownPlatform() ?? 'linux-amd64';
 
 let berth: Berth;
 let folder: string;
+/** A copy of what the server runs: dist/berth may have been built anew since. */
+let executable: string;
 let image: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'downloads-e2e-'));
   berth = await Berth.boot();
+  executable = join(folder, 'executable');
+  copyFileSync(`/proc/${berth.pid}/exe`, executable);
+  chmodSync(executable, 0o755);
   image = `berth-test-downloads-${process.pid}`;
   await makeImage();
 }, 240_000);
@@ -92,11 +97,48 @@ describe('/install.sh in a bare Debian, as nobody special', () => {
   );
 });
 
+test('the action for CI installs the client, deploys with a token for that alone, and says where it is live', async () => {
+  await berth.project('shop');
+  const { body: token } = await berth.api('/v1/tokens', {
+    method: 'POST',
+    body: { principal: 'ci', capabilities: ['read', 'deploy'], projects: ['shop'] },
+  });
+  const source = join(folder, 'source');
+  writeFiles(source, helloApp('from ci'));
+  const output = join(folder, 'github-output');
+  const act = async (project: string) => {
+    const child = Bun.spawn(['sh', join(import.meta.dir, '../../.github/actions/deploy/deploy.sh')], {
+      stdout: 'pipe',
+      stderr: 'pipe',
+      cwd: source,
+      env: {
+        PATH: '/usr/bin:/bin',
+        HOME: folder,
+        RUNNER_TEMP: folder,
+        GITHUB_OUTPUT: output,
+        SERVICE_ENDPOINT: `${berth.url}/`,
+        SERVICE_TOKEN: token.secret,
+        DEPLOY_PROJECT: project,
+        DEPLOY_COMMIT: 'abcdef0123',
+      },
+    });
+    const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { out, error, code: await child.exited };
+  };
+  const { out, error, code } = await act('shop');
+  expect([code, code === 0 ? '' : error]).toEqual([0, '']);
+  const url = `http://web--shop.localhost:${berth.ports.http}`;
+  expect(out).toBe(`live at ${url}\n`);
+  expect(readFileSync(output, 'utf8')).toBe(`url=${url}\n`);
+  expect(await berth.appText('shop', 'web')).toBe('from ci');
+  expect(await act('other')).toMatchObject({ code: 1, out: '' });
+}, 60_000);
+
 describe('/dl of the executable', () => {
   test('is the one that runs, byte for byte, and goes on where it broke off', async () => {
     const reply = await fetch(`${berth.url}/dl/berth-${PLATFORM}`);
     const whole = await reply.bytes();
-    expect(new Bun.CryptoHasher('sha256').update(whole).digest('hex')).toBe(await sha256OfFile(EXECUTABLE));
+    expect(new Bun.CryptoHasher('sha256').update(whole).digest('hex')).toBe(await sha256OfFile(executable));
     const rest = await fetch(`${berth.url}/dl/berth-${PLATFORM}`, {
       headers: { range: `bytes=${whole.length - 1000}-` },
     });
@@ -128,7 +170,7 @@ describe('/dl of the executable', () => {
 /** A client of another build: the same program with something behind it, which it does not mind. */
 const otherBuild = (name: string): string => {
   const file = join(folder, name);
-  copyFileSync(EXECUTABLE, file);
+  copyFileSync(executable, file);
   writeFileSync(file, 'another build', { flag: 'a' });
   chmodSync(file, 0o751);
   return file;
@@ -147,7 +189,7 @@ const run = async (file: string, args: readonly string[]) => {
 describe('berth upgrade', () => {
   test('of what the server has too has nothing to do', async () => {
     const file = join(folder, 'same');
-    copyFileSync(EXECUTABLE, file);
+    copyFileSync(executable, file);
     const { out, code } = await run(file, ['--json', '--force']);
     expect([code, JSON.parse(out)]).toEqual([0, expect.objectContaining({ standing: 'same', upgraded: false })]);
   }, 30_000);
@@ -176,7 +218,7 @@ describe('berth upgrade', () => {
       expect.stringContaining('downloading'),
     ]);
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
-    expect(await sha256OfFile(file)).toBe(await sha256OfFile(EXECUTABLE));
+    expect(await sha256OfFile(file)).toBe(await sha256OfFile(executable));
     expect(statSync(file).mode & 0o7777).toBe(0o751);
   }, 30_000);
 
