@@ -1,9 +1,19 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NEWEST_SCHEMA } from '#kernel/database';
+import { sha256OfFile } from '#kernel/executable-file';
 import { lockedBy } from '#kernel/lock';
 import { Berth } from '#test/support/berth.ts';
 import { buildVariant, copyExecutable, type Behaviour } from '#test/support/executables.ts';
@@ -182,6 +192,40 @@ test('what is no executable of berth, or does not fit, is refused, and nothing h
 test('the executable that runs already is no upgrade, and --check exchanges nothing', async () => {
   expect(await upgrade(bin)).toMatchObject({ code: 0, out: { changed: false, from: OLD, to: OLD } });
   expect(await upgrade(next, '--check')).toMatchObject({ code: 0, out: { changed: false, from: OLD, to: NEXT } });
+  await runsOld();
+}, 60_000);
+
+const releases = (sha256: string) => {
+  const executable = {
+    name: 'berth-linux-amd64',
+    platform: 'linux-amd64',
+    bytes: statSync(next).size,
+    sha256,
+    packed: [],
+  };
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ url }) =>
+      url.endsWith('/dl/manifest.json')
+        ? Response.json({
+            version: NEXT,
+            executables: [executable, { ...executable, name: 'berth-linux-arm64', platform: 'linux-arm64' }],
+          })
+        : new Response(Bun.file(next)),
+  });
+  atEnd(() => server.stop(true));
+  return `http://127.0.0.1:${server.port}`;
+};
+
+test('a version is taken from where releases are, and only with the checksum that is announced', async () => {
+  const good = releases(await sha256OfFile(next));
+  expect(await upgrade(good, '--check')).toMatchObject({ code: 0, out: { changed: false, to: NEXT } });
+  expect(await upgrade(NEXT, '--from', good, '--check')).toMatchObject({ code: 0, out: { changed: false, to: NEXT } });
+  expect((await upgrade('90.7.0', '--from', good)).error.message).toContain(`has berth ${NEXT}, not 90.7.0`);
+  expect((await upgrade(NEXT)).error.hint).toContain('--from URL');
+  expect((await upgrade(releases('0'.repeat(64)))).error.message).toContain('checksum');
+  expect((await upgrade('http://127.0.0.1:1')).code).toBe(1);
   await runsOld();
 }, 60_000);
 

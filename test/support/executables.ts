@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { NEWEST_SCHEMA } from '#kernel/database';
 
 const ROOT = join(import.meta.dir, '../..');
 
@@ -18,10 +19,8 @@ const behaviour = () => {
 const variantServes = process.argv[2] === 'server' && process.argv[3] !== 'check' && process.argv[3] !== 'upgrade';
 `;
 
-const MIGRATION = `CREATE TABLE later (id TEXT PRIMARY KEY) STRICT;`;
-
 /** Replacements in the sources, by file: the text must be there. */
-const CHANGES: Record<string, readonly [from: string, to: string][]> = {
+const CHANGES: Record<string, readonly [from: string | RegExp, to: string][]> = {
   'src/main.ts': [
     [
       'const stopped =',
@@ -33,11 +32,11 @@ const stopped =`,
   ],
   'src/kernel/database.ts': [
     [
-      '  { version: 4, sql: repos },\n];',
-      `  { version: 4, sql: repos },
-  { version: 5, get sql() {
+      /\n\];/,
+      `
+  { version: ${NEWEST_SCHEMA + 1}, get sql() {
     const bad = behaviour() === 'bad-migration' || (behaviour() === 'late-migration' && variantServes);
-    return \`${MIGRATION}\` + (bad ? 'UPDATE nowhere SET id = 1;' : '');
+    return \`CREATE TABLE later (id TEXT PRIMARY KEY) STRICT;\` + (bad ? 'UPDATE nowhere SET id = 1;' : '');
   } },
 ];
 ${READ}`,
@@ -75,7 +74,8 @@ export const buildVariant = async (outfile: string, version: string): Promise<vo
           build.onLoad({ filter: /\/src\/(?:main|kernel\/database|compose\/platform)\.ts$/ }, async ({ path }) => {
             let contents = await readFile(path, 'utf8');
             for (const [from, to] of CHANGES[path.slice(ROOT.length + 1)] ?? []) {
-              if (!contents.includes(from)) throw new Error(`${path} has no "${from}" to change`);
+              if (!(typeof from === 'string' ? contents.includes(from) : from.test(contents)))
+                throw new Error(`${path} has no ${from} to change`);
               contents = contents.replace(from, () => to);
             }
             return { contents, loader: 'ts' };

@@ -1,4 +1,6 @@
-import { stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineCommand } from '../command.ts';
 import { CONFIG_FLAGS } from '../config-flags.ts';
 import { localError } from '../failure.ts';
@@ -14,11 +16,13 @@ export const upgrade = defineCommand({
   examples: [
     { line: 'sudo berth server upgrade ./berth-linux-amd64', says: 'to a file that was downloaded' },
     { line: 'sudo berth server upgrade ./berth-linux-amd64 --check', says: 'only see whether it fits' },
+    { line: 'sudo berth server upgrade https://other.example.com', says: 'to what another server runs' },
   ],
   scope: 'none',
-  args: { file: { summary: 'the new executable', complete: 'file' } },
+  args: { what: { summary: 'the new executable: a file, a version, or the address of a server', complete: 'file' } },
   flags: {
     ...PLACE,
+    from: { type: 'string', value: 'URL', summary: 'where a version is downloaded from (BERTH_RELEASE_URL)' },
     check: { type: 'boolean', summary: 'only try it on a copy of the state' },
     downgrade: { type: 'boolean', summary: 'although it is older; its schema must not be' },
     'timeout-seconds': { type: 'number', value: 'N', min: 1, summary: 'time that it has to become well (60)' },
@@ -32,28 +36,30 @@ export const upgrade = defineCommand({
   run: async (context, { args, flags }) => {
     const { out, io } = context;
     const { dataDir } = configFrom(context, flags);
-    const file = context.path(args.file);
-    if (
-      !(await stat(file).then(
-        (found) => found.isFile(),
-        () => false,
-      ))
-    )
-      throw localError(`there is no file ${file}`, 'name the executable to upgrade to');
-    const { upgradeServer } = await import('../upgrade-server/upgrade.ts');
-    const done = await upgradeServer({
-      dataDir,
-      file,
-      checkOnly: flags.check,
-      downgrade: flags.downgrade,
-      gate: {
-        timeoutMs: (flags['timeout-seconds'] ?? 60) * 1000,
-        settleMs: (flags['settle-seconds'] ?? 3) * 1000,
-      },
-      now: Date.now(),
-      signal: io.signal,
-      note: out.note,
-    });
+    const [{ obtainExecutable }, { upgradeServer }] = await Promise.all([
+      import('../upgrade-server/obtain.ts'),
+      import('../upgrade-server/upgrade.ts'),
+    ]);
+    const folder = await mkdtemp(join(tmpdir(), 'berth-upgrade-'));
+    const done = await (async () => {
+      try {
+        return await upgradeServer({
+          dataDir,
+          file: await obtainExecutable(context, { what: args.what, from: flags.from, folder }),
+          checkOnly: flags.check,
+          downgrade: flags.downgrade,
+          gate: {
+            timeoutMs: (flags['timeout-seconds'] ?? 60) * 1000,
+            settleMs: (flags['settle-seconds'] ?? 3) * 1000,
+          },
+          now: Date.now(),
+          signal: io.signal,
+          note: out.note,
+        });
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    })();
     out.data(done, () =>
       done.changed
         ? `berth ${done.to} runs; ${done.from} is kept as ${done.previous}`
