@@ -38,16 +38,6 @@ export const findServer = (dataDir: string): ServerProcess => {
   }
 };
 
-/** Whether the process runs the file that lies at `executable` now. */
-export const runs = (pid: number, executable: string): boolean => {
-  try {
-    return readlinkSync(`/proc/${pid}/exe`) === executable;
-  } catch {
-    // It has ended.
-    return false;
-  }
-};
-
 const describe = (pid: number): ServerProcess => {
   const at = (name: string): string => `/proc/${pid}/${name}`;
   const [, ...argv] = strings(at('cmdline'));
