@@ -29,7 +29,7 @@ START_SECONDS=300
 HTTPS_SECONDS=90
 
 main() {
-  FROM='' SHA256='' BASE_DOMAIN='' ACME_EMAIL='' YES='' UNINSTALL='' PURGE=''
+  FROM='' SHA256='' RESTORE='' KEY_FILE='' BASE_DOMAIN='' ACME_EMAIL='' YES='' UNINSTALL='' PURGE=''
   read_arguments "$@"
   [ -n "$ROOT" ] || [ "$(id -u)" = 0 ] || die 'this changes the system, and needs root' \
     "$(if [ -n "$HERE" ]; then echo "run it as root: sudo $0 $*"; else echo "pipe it into: sudo sh -s -- $*"; fi)"
@@ -53,6 +53,8 @@ built from the checkout that this script lies in.
   --sha256 SUM          what the executable's checksum must be; needed when --from is plain http
   --base-domain DOMAIN  apps answer at <service>--<project>.DOMAIN
   --acme-email ADDRESS  turns HTTPS on: your address at the certificate authority
+  --restore FILE        begin with the state of another server: what "berth state backup" made there
+  --key-file FILE       with --restore: the key that the file is encrypted for
   --yes                 do not ask; what flags do not say stays as it is
   --uninstall           stop berth and its apps, and remove it; state, volumes and images are kept
   --purge               with --uninstall: remove these too
@@ -62,7 +64,7 @@ TEXT
 read_arguments() {
   while [ $# -gt 0 ]; do
     case "$1" in
-      --from=* | --sha256=* | --base-domain=* | --acme-email=*)
+      --from=* | --sha256=* | --restore=* | --key-file=* | --base-domain=* | --acme-email=*)
         option="${1%%=*}" value="${1#*=}"
         shift
         set -- "$option" "$value" "$@"
@@ -74,6 +76,14 @@ read_arguments() {
         ;;
       --sha256)
         SHA256="$(value_of "$@")"
+        shift
+        ;;
+      --restore)
+        RESTORE="$(value_of "$@")"
+        shift
+        ;;
+      --key-file)
+        KEY_FILE="$(value_of "$@")"
         shift
         ;;
       --base-domain)
@@ -96,6 +106,10 @@ read_arguments() {
     shift
   done
   [ -z "$PURGE" ] || [ -n "$UNINSTALL" ] || die '--purge removes all state, and goes with --uninstall only' 'see: install.sh --help'
+  [ -z "$RESTORE" ] || [ -r "$RESTORE" ] || die "there is no file $RESTORE" 'copy it to this machine: berth state backup made it on the other one'
+  [ -z "$RESTORE" ] || [ ! -e "$DATA/berth.db" ] || die "there is a state in $DATA already, so none is restored" \
+    'to give it up: --uninstall --purge, then run this again; to put another in its place: berth state restore'
+  [ -z "$KEY_FILE" ] || [ -n "$RESTORE" ] || die '--key-file goes with --restore only' 'see: install.sh --help'
   check_form "$BASE_DOMAIN" "$DOMAIN_FORM" '--base-domain' "$DOMAIN_WORDS"
   check_form "$ACME_EMAIL" "$EMAIL_FORM" '--acme-email' "$EMAIL_WORDS"
   check_form "$SHA256" '[0-9a-f]{64}' '--sha256' '64 hex digits in lower case'
@@ -146,8 +160,10 @@ install_berth() {
   say_plan
   confirm
 
+  RESTART=''
   prepare
   install_executable
+  restore_state
   prepare_data
   if has_systemd; then
     write_unit
@@ -274,14 +290,17 @@ check_dns() {
     found="$(getent ahosts "$name" | awk '{ print $1 }' | sort -u)"
     if [ -z "$found" ]; then
       DNS_LEADS_HERE=''
-      warn "$shown is not known to DNS" "create a record: $shown A $(printf '%s\n' "$own" | head -n 1)"
+      warn "$shown is not known to DNS" "create a record: $shown A $(main_address)"
     elif foreign="$(printf '%s\n' "$found" | grep -Fvx "$own" | tr '\n' ' ')" && [ -n "$foreign" ]; then
       DNS_LEADS_HERE=''
       warn "$shown leads to ${foreign% }, which is no address of this machine" \
-        "correct the record ($shown A $(printf '%s\n' "$own" | head -n 1)); behind NAT that may be right"
+        "correct the record ($shown A $(main_address)); behind NAT that may be right"
     fi
   done
 }
+
+# Of the way to the internet; nothing is sent.
+main_address() { { ip -4 route get 192.0.2.1 2>/dev/null || ip -o address show scope global; } | sed -n 's/.* \(src\|inet\) \([0-9.]*\).*/\2/p' | head -n 1; }
 
 own_addresses() {
   if have ip; then
@@ -319,7 +338,7 @@ check_firewall() {
 
 # What no flag and no earlier run said. Empty answers are fine.
 ask_settings() {
-  [ -z "$YES" ] && has_terminal || return 0
+  [ -z "$YES$RESTORE" ] && has_terminal || return 0
   if [ -z "$BASE_DOMAIN" ] && [ -z "$(setting base_domain '')" ]; then
     BASE_DOMAIN="$(ask_for 'Domain of the apps, such as apps.example.com (empty: localhost)' "$DOMAIN_FORM" "$DOMAIN_WORDS")"
   fi
@@ -357,11 +376,24 @@ write_config() {
   fi
 }
 
+# Before the first start, so that nothing of a new installation is in the way.
+restore_state() {
+  [ -n "$RESTORE" ] || return 0
+  say "› restoring $RESTORE"
+  set -- state restore "$RESTORE" --data-dir "$DATA" --force
+  [ -z "$KEY_FILE" ] || set -- "$@" --key-file "$KEY_FILE"
+  "$BIN" "$@" >/dev/null 9>&- || die 'the state was not restored' 'correct what is said above, then run this again'
+  DOMAIN="${BASE_DOMAIN:-$(setting base_domain localhost)}"
+  EMAIL="${ACME_EMAIL:-$(setting acme_email '')}"
+}
+
 prepare_data() {
   mkdir -p "$DATA"
   chmod 700 "$DATA"
+  settings="$(cat "$CONFIG" 2>/dev/null || true)"
   write_config base_domain "$BASE_DOMAIN"
   write_config acme_email "$ACME_EMAIL"
+  [ "$settings" = "$(cat "$CONFIG" 2>/dev/null || true)" ] || RESTART=1
   rm -f "$INSTANCE_FILE"
   # What SELinux lets containers mount; files made later inherit it.
   if have selinuxenabled && selinuxenabled; then chcon -R -t container_file_t "$DATA"; fi
@@ -481,17 +513,31 @@ choose_source() {
 # Into place in one step. The running server keeps its file; the one before stays beside, for a way back.
 install_executable() {
   mkdir -p "$(dirname "$BIN")" "$HOME_DIR"
-  staged="$EXECUTABLE.new"
+  staged="$EXECUTABLE.download"
   trap 'rm -f "$staged" "$staged.sha256"' EXIT
   obtain "$staged"
   chmod 755 "$staged"
   version="$("$staged" --version 2>&1)" || die "$FROM does not run on this machine: $version" "use the executable for $ARCH (its processor needs AVX2 on amd64)"
-  if [ -x "$EXECUTABLE" ] && ! cmp -s "$EXECUTABLE" "$staged"; then
-    ln -f "$EXECUTABLE" "$EXECUTABLE.previous"
+  if ! [ -x "$EXECUTABLE" ]; then
+    mv -f "$staged" "$EXECUTABLE"
+  elif ! cmp -s "$EXECUTABLE" "$staged"; then
+    exchange_executable
   fi
-  mv -f "$staged" "$EXECUTABLE"
   ln -sf "$EXECUTABLE" "$BIN"
   say "› $BIN: $version"
+}
+
+# A server that runs exchanges it itself, and takes it back when the new one is not well.
+exchange_executable() {
+  if has_systemd && ask_systemd is-active berth && "$EXECUTABLE" server upgrade --help 2>/dev/null | grep -q 'berth server upgrade'; then
+    say '› upgrading the server; the apps go on serving'
+    "$EXECUTABLE" server upgrade "$staged" --data-dir "$DATA" >/dev/null 9>&- ||
+      die 'the server was not upgraded, and goes on as it was' 'correct what is said above, then run this again; its log: journalctl -u berth'
+  else
+    ln -f "$EXECUTABLE" "$EXECUTABLE.previous"
+    mv -f "$staged" "$EXECUTABLE"
+    RESTART=1
+  fi
 }
 
 # obtain FILE: the executable, with its checksum verified.
@@ -532,6 +578,7 @@ ask_systemd() { systemctl --quiet "$@" 9>&-; }
 # control groups of builds, and a look into its apps' sockets.
 write_unit() {
   mkdir -p "$(dirname "$UNIT")"
+  former="$(cat "$UNIT" 2>/dev/null || true)"
   cat >"$UNIT" <<TEXT
 # Written by install.sh, anew at every run: put changes into $CONFIG, or use: systemctl edit berth
 [Unit]
@@ -544,6 +591,7 @@ StartLimitIntervalSec=0
 ExecStart=$EXECUTABLE server --data-dir $DATA --token-file $TOKEN_FILE
 # The first token is printed there; the log goes to the journal.
 StandardOutput=null
+StandardError=journal
 Restart=always
 RestartSec=1
 TimeoutStopSec=60
@@ -574,16 +622,19 @@ SystemCallErrorNumber=EPERM
 [Install]
 WantedBy=multi-user.target
 TEXT
+  [ "$former" = "$(cat "$UNIT")" ] || RESTART=1
 }
 
 start_service() {
   had_token="$([ ! -e "$TOKEN_FILE" ] || echo yes)"
   ask_systemd daemon-reload
   ask_systemd enable berth
-  ask_systemd restart berth
+  # Without a change it is left alone.
+  if [ -n "$RESTART" ] || ! ask_systemd is-active berth; then ask_systemd restart berth; fi
+  restarts_before="$(restarts)"
   say '› waiting for the server; the first start fetches the images of its proxy and its registry'
   wait_until "$START_SECONDS" server_has_settled || true
-  server_is_well || die "the server is not well: $(health)" \
+  server_is_well || die "the server is not well: $(health)$(last_words)" \
     "its log: journalctl -u berth; what may be wrong: $BIN doctor --data-dir $DATA. Correct it, then run this again"
   await_https
   say_how_to_go_on
@@ -600,7 +651,18 @@ health() {
 fetch_once() { if have curl; then curl --fail --silent --noproxy '*' --max-time 5 "$1"; else wget -q --no-proxy --timeout=5 --tries=1 -O - "$1"; fi; }
 
 # Well, or ending again and again.
-server_has_settled() { server_is_well || [ "$(ask_systemd show --property=NRestarts --value berth | grep -E '^[0-9]+$' || echo 0)" -ge 5 ]; }
+server_has_settled() { server_is_well || [ "$(restarts)" -ge $((restarts_before + 5)) ]; }
+
+restarts() { ask_systemd show --property=NRestarts --value berth | grep -E '^[0-9]+$' || echo 0; }
+
+# The last lines of a server that ended.
+last_words() {
+  ! server_answers || return 0
+  printf '\n'
+  journalctl _SYSTEMD_UNIT=berth.service --no-pager --lines 2 --output cat 2>/dev/null || true
+}
+
+server_answers() { health | grep -q '"status"'; }
 
 server_is_well() { health | grep -q '"status": *"ok"'; }
 
@@ -704,6 +766,8 @@ remove_docker_objects() {
   if [ -n "$PURGE" ]; then
     docker volume ls -q --filter "$label" | removed volumes docker volume rm
     docker images -aq --filter "$label" | sort -u | removed images docker rmi -f
+    # Names that the images of others have in this installation's registry.
+    docker images --format '{{.Repository}}:{{.Tag}}' | grep "^127\.0\.0\.1:$(setting registry_port 4402)/" | removed names docker rmi || true
   else
     say "› kept: $(docker volume ls -q --filter "$label" | grep -c . || true) volumes, $(docker images -aq --filter "$label" | sort -u | grep -c . || true) images"
   fi

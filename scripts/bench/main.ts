@@ -38,6 +38,7 @@ import { logReaders } from './log-readers.ts';
 import { planning } from './planning.ts';
 import { redeploy } from './redeploy.ts';
 import { rollback } from './rollback.ts';
+import { serverInstall } from './server-install.ts';
 import { traffic } from './traffic.ts';
 
 const BENCHMARKS: Record<string, Benchmark> = {
@@ -62,6 +63,7 @@ const BENCHMARKS: Record<string, Benchmark> = {
   'git-memory': gitMemory,
   'git-api': gitApi,
   'git-deploy': gitDeploy,
+  'server-install': serverInstall,
 };
 
 const DOCUMENT = join(import.meta.dir, '../../docs/benchmarks.md');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { FakeServer } from './server.ts';
 
@@ -126,7 +126,7 @@ describe('install.sh takes an executable', () => {
       'its checksum is not 111111',
     );
     expect(await looked('--from', '/no/such/file', '--yes')).toContain('there is no file /no/such/file');
-    expect(existsSync(server.path('/usr/local/lib/berth/berth.new'))).toBe(false);
+    expect(existsSync(server.path('/usr/local/lib/berth/berth.download'))).toBe(false);
   });
 
   test('of its own processor from a folder, when it is piped into a shell', async () => {
@@ -144,6 +144,16 @@ describe('install.sh takes an executable', () => {
     const { code, said } = await server.pipe(SCRIPT, '--yes');
     expect([code, said]).toEqual([1, expect.stringContaining('--from URL|FILE')]);
   });
+});
+
+test("two runs do not get in each other's way", async () => {
+  const lock = server.write('/run/berth-install.lock', '');
+  const holder = Bun.spawn(['flock', lock, 'sh', '-c', 'echo held; exec sleep 60'], { stdout: 'pipe' });
+  await holder.stdout.getReader().read();
+  const { code, said } = await server.install('--yes');
+  expect([code, said]).toEqual([1, expect.stringContaining('another run of install.sh is under way')]);
+  holder.kill();
+  await holder.exited;
 });
 
 test('a script that arrived only in part does nothing', async () => {

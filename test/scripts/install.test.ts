@@ -60,7 +60,7 @@ describe('install.sh', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('a second run upgrades and restarts the server, keeps settings and state, and the apps go on', async () => {
+  test('a second run keeps settings and state, restarts the server only for what is new, and the apps go on', async () => {
     await api('/v1/projects', { method: 'POST', body: JSON.stringify({ name: 'shop' }) });
     const archive = (await pack(helloApp('still here'))) as Uint8Array<ArrayBuffer>;
     const deploy = await api('/v1/projects/shop/services/web/deploys', {
@@ -75,6 +75,9 @@ describe('install.sh', () => {
     const { code, said } = await server.install('--acme-email=', '--base-domain=apps.example.test', '--yes');
     expect([code, said]).toEqual([1, expect.stringContaining('--acme-email needs a value')]);
     expect((await server.install('--yes')).said).toContain('This will upgrade berth');
+    expect(server.pid).toBe(before);
+    expect((await server.install('--yes', '--base-domain=next.example.test')).code).toBe(0);
+    expect((await server.install('--yes', '--base-domain=apps.example.test')).code).toBe(0);
     expect(server.pid).not.toBe(before);
     expect(await app()).toBe('still here');
     expect((await api('/v1/projects/shop')).status).toBe(200);

@@ -136,9 +136,9 @@ export class FakeServer {
 
 /** Notes what it is asked, and starts and stops the service as its unit says. */
 const SYSTEMCTL = `#!/bin/sh
-echo "$*" >>"$FAKE_ROOT/asked"
 [ "$1" != --quiet ] || shift
 [ "$1" != show ] || exit 0
+echo "$*" >>"$FAKE_ROOT/asked"
 stop() {
   [ -e "$FAKE_ROOT/pid" ] || return 0
   kill "$(cat "$FAKE_ROOT/pid")" 2>/dev/null

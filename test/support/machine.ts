@@ -76,7 +76,12 @@ export class Machine {
       await docker(['inspect', '--format', '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}', started])
     ).trim();
     const machine = new Machine(started, address);
-    await machine.up();
+    try {
+      await machine.up();
+    } catch (error) {
+      await machine.dispose();
+      throw error;
+    }
     return machine;
   }
 
@@ -111,6 +116,14 @@ export class Machine {
   /** Puts a file of the host there. */
   async copy(from: string, to: string): Promise<void> {
     await docker(['cp', from, `${this.id}:${to}`]);
+  }
+
+  /** Gives a file of this machine to another one, at the same place. */
+  async copyTo(path: string, other: Machine): Promise<void> {
+    await pipe(
+      ['docker', 'exec', this.id, 'cat', path],
+      ['docker', 'exec', '--interactive', other.id, 'sh', '-euc', 'umask 077; cat >"$1"', 'sh', path],
+    );
   }
 
   /** The power goes, and comes back. */

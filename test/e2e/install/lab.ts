@@ -4,7 +4,6 @@ import { docker } from '#test/support/docker.ts';
 import type { Machine, Network } from '#test/support/machine.ts';
 
 const REPOSITORY = join(import.meta.dir, '../../..');
-export const EXECUTABLE = join(REPOSITORY, 'dist/berth');
 
 export const DOMAIN = 'apps.example.test';
 /** What the network's DNS has for a server with this domain: it knows no wildcards. */
@@ -15,28 +14,37 @@ export const IMAGES = ['traefik:v3.6', 'registry:3', 'caddy:2', 'valkey/valkey:8
 const ARCH = process.arch === 'arm64' ? 'arm64' : 'amd64';
 const CA_FILE = '/etc/pebble.pem';
 
-/** Whoever publishes berth: a web server with the installer, an executable and its checksum. */
+/** Whoever publishes berth: a web server with the installer, and folders with executables and their checksums. */
 export interface Publisher {
   url: string;
-  sha256: string;
+  /** The flags that take the executable of a folder. */
+  from(folder: string): string;
   stop(): Promise<void>;
 }
 
-export const publish = async (network: Network, executable = EXECUTABLE): Promise<Publisher> => {
-  const sha256 = new Bun.CryptoHasher('sha256').update(readFileSync(executable)).digest('hex');
+export const publish = (network: Network, executables: Record<string, string>): Publisher => {
+  const sums = Object.fromEntries(Object.entries(executables).map(([folder, file]) => [folder, sha256Of(file)]));
   const name = `berth-linux-${ARCH}`;
   const server = Bun.serve({
     hostname: '0.0.0.0',
     port: 0,
-    routes: {
-      '/install.sh': () => new Response(Bun.file(join(REPOSITORY, 'install.sh'))),
-      [`/${name}`]: () => new Response(Bun.file(executable)),
-      [`/${name}.sha256`]: () => new Response(`${sha256}  ${name}\n`),
+    fetch: ({ url }) => {
+      const [folder = '', file = ''] = new URL(url).pathname.slice(1).split('/');
+      if (folder === 'install.sh') return new Response(Bun.file(join(REPOSITORY, 'install.sh')));
+      const executable = executables[folder];
+      if (executable === undefined) return new Response('not here', { status: 404 });
+      return file === name ? new Response(Bun.file(executable)) : new Response(`${sums[folder]}  ${name}\n`);
     },
-    fetch: () => new Response('not here', { status: 404 }),
   });
-  return { url: `http://${network.gateway}:${server.port}`, sha256, stop: () => server.stop(true) };
+  const url = `http://${network.gateway}:${server.port}`;
+  return {
+    url,
+    from: (folder) => `--from ${url}/${folder}/ --sha256 ${sums[folder]}`,
+    stop: () => server.stop(true),
+  };
 };
+
+const sha256Of = (file: string): string => new Bun.CryptoHasher('sha256').update(readFileSync(file)).digest('hex');
 
 /** A certificate authority in the network: ACME by HTTP, names by the network's DNS. */
 export class Authority {

@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import manifest from '../../../package.json' with { type: 'json' };
+import { buildVariant, copyExecutable } from '#test/support/executables.ts';
 import { Machine, Network, type Ran } from '#test/support/machine.ts';
 import { until } from '#test/support/until.ts';
-import { Authority, DOMAIN, EXECUTABLE, IMAGES, NAMES, publish, type Publisher } from './lab.ts';
+import { Authority, DOMAIN, IMAGES, NAMES, publish, type Publisher } from './lab.ts';
 
+const NEXT = '90.1.0';
+
+const folder = mkdtempSync(join(tmpdir(), 'berth-install-'));
 let network: Network;
 let authority: Authority;
 let publisher: Publisher;
@@ -15,7 +22,10 @@ let laptop: Machine;
 
 beforeAll(async () => {
   network = await Network.make();
-  publisher = await publish(network);
+  const executables = { now: join(folder, 'now/berth'), next: join(folder, 'next/berth') };
+  copyExecutable(executables.now);
+  await buildVariant(executables.next, NEXT);
+  publisher = publish(network, executables);
   [authority, server, other, laptop] = await Promise.all([
     Authority.start(network),
     Machine.boot({ name: 'server', network, aliases: NAMES, images: IMAGES }),
@@ -23,7 +33,6 @@ beforeAll(async () => {
     Machine.boot({ name: 'laptop', network }),
   ]);
   await Promise.all([server, laptop].map((machine) => authority.introduceTo(machine)));
-  await laptop.copy(EXECUTABLE, '/usr/local/bin/berth');
   await laptop.copy(join(import.meta.dir, '../../../examples/static-site'), '/root/site');
 }, 180_000);
 
@@ -31,13 +40,17 @@ afterAll(async () => {
   await Promise.all([server, other, laptop, authority].map((each) => each?.dispose()));
   await network?.dispose();
   await publisher?.stop();
+  rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
 /** What the documentation says, at this laboratory's address. */
-const oneLine = (flags: string): string =>
-  `curl -fsSL ${publisher.url}/install.sh | sh -s -- --from ${publisher.url}/ --sha256 ${publisher.sha256} ${flags}`;
+const oneLine = (flags: string, version = 'now'): string =>
+  `curl -fsSL ${publisher.url}/install.sh | sh -s -- ${publisher.from(version)} ${flags}`;
 
-const install = (machine: Machine, flags: string): Promise<Ran> => machine.run(['sh', '-c', oneLine(flags)]);
+const install = (machine: Machine, flags: string, version?: string): Promise<Ran> =>
+  machine.run(['sh', '-c', oneLine(flags, version)]);
+
+const versionOf = async (url: string): Promise<string> => JSON.parse(await page(`${url}/v1/health`)).version;
 
 const FLAGS = `--base-domain ${DOMAIN} --acme-email ops@example.com --yes`;
 
@@ -52,8 +65,10 @@ const page = async (url: string): Promise<string> => {
   return text;
 };
 
-const berth = (line: string, folder = '/root'): Promise<string> =>
-  laptop.sh(`cd ${folder}; berth ${line}`, { NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt' });
+const berth = (line: string, at = '/root'): Promise<string> =>
+  laptop.sh(`PATH=$HOME/.local/bin:$PATH; cd ${at}; berth ${line}`, {
+    NODE_EXTRA_CA_CERTS: '/etc/ssl/certs/ca-certificates.crt',
+  });
 
 test('a run that the power cut off is repeated, and makes a bare Debian a berth with HTTPS', async () => {
   const cutOff = install(server, FLAGS);
@@ -76,6 +91,11 @@ test('the service has a sandbox that systemd calls good, and state that only roo
   );
 });
 
+test('the client comes from the server by one line', async () => {
+  await laptop.sh(`curl -fsSL https://${DOMAIN}/install.sh | sh`);
+  expect(await laptop.sh('PATH="$HOME/.local/bin:$PATH"; berth --version')).toBe(await server.sh('berth --version'));
+});
+
 test('in it deploys, limits of builds, firewall, datastores and git work', async () => {
   await berth(`login https://${DOMAIN} --token-stdin <<END
 ${await server.sh('cat /var/lib/berth/admin-token')}
@@ -93,7 +113,8 @@ END`);
   await until(async () => JSON.parse(await berth('db ls -p shop --json')).datastores[0].status === 'ready');
   await berth('repos create site -p shop --deploy web');
   await berth('repos commit site -p shop -m first index.html', '/root/site');
-  const log = await server.sh('journalctl -u berth --no-pager -o cat');
+  expect(await server.sh('readlink /proc/$(cut -d" " -f1 /var/lib/berth/server.lock)/fd/2')).toMatch(/^socket:/);
+  const log = await server.sh('journalctl _SYSTEMD_UNIT=berth.service --no-pager -o cat');
   expect(log.split('\n').filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
 }, 120_000);
 
@@ -119,6 +140,40 @@ test('the apps are back after a power cut', async () => {
   expect(await page(`https://web--shop.${DOMAIN}/`)).toContain('<html');
 }, 60_000);
 
+test('a version that is not well is taken back', async () => {
+  await server.sh('echo late-migration >/usr/local/lib/berth/behaviour');
+  const { code, error } = await install(server, '--yes', 'next');
+  expect([code, error]).toEqual([1, expect.stringContaining('the server was not upgraded, and goes on as it was')]);
+  expect(await versionOf(`https://${DOMAIN}`)).toBe(manifest.version);
+}, 90_000);
+
+test('an upgrade that the power cuts off is ended by the server itself, inside its sandbox', async () => {
+  const cutOff = install(server, '--yes', 'next');
+  const trial = '/var/lib/berth/upgrade.trial.json';
+  await until(() => server.run(['test', '-e', trial]).then(({ code }) => code === 0));
+  await server.crash();
+  expect((await cutOff).code).not.toBe(0);
+  await until(
+    () => server.run(['test', '-e', '/var/lib/berth/upgrade.reverted.json']).then(({ code }) => code === 0),
+    60,
+  );
+  await server.sh('rm /usr/local/lib/berth/behaviour');
+  expect(await versionOf(`https://${DOMAIN}`)).toBe(manifest.version);
+  expect(await page(`https://web--shop.${DOMAIN}/`)).toContain('<html');
+}, 120_000);
+
+test('a run with a newer version upgrades it on trial; no request to an app fails', async () => {
+  const loop = `while [ ! -e /tmp/enough ]; do curl -fsS -o /dev/null https://web--shop.${DOMAIN}/ && echo ok || echo failed; done`;
+  const traffic = laptop.run(['sh', '-c', loop]);
+  const { code, out, error } = await install(server, '--yes', 'next');
+  await laptop.sh('touch /tmp/enough');
+  expect([code, error, out]).toEqual([0, expect.any(String), expect.stringContaining('berth is installed')]);
+  expect(await versionOf(`https://${DOMAIN}`)).toBe(NEXT);
+  const answers = (await traffic).out.trim().split('\n');
+  expect(answers.length).toBeGreaterThan(20);
+  expect(answers).not.toContain('failed');
+}, 60_000);
+
 test('on a machine with Docker and the images it takes less than 30 s, asks at the terminal, and shows the token once', async () => {
   const begun = performance.now();
   const typed = ['Next.Example', 'next.example.test', 'nobody', '', 'y', ''].join('\n');
@@ -136,6 +191,19 @@ test('on a machine with Docker and the images it takes less than 30 s, asks at t
   const again = await other.run(['script', '-qec', oneLine('--yes'), '/dev/null']);
   expect([again.code, again.out.includes(token)]).toEqual([0, false]);
 }, 90_000);
+
+test('the server moves to another machine by the backup of its state', async () => {
+  await server.sh('berth state backup /root/state.tar.gz');
+  await server.sh('systemctl stop berth');
+  await server.copyTo('/root/state.tar.gz', other);
+  expect((await install(other, '--uninstall --purge --yes')).code).toBe(0);
+  await authority.introduceTo(other);
+  const { code, out, error } = await install(other, '--restore /root/state.tar.gz --yes', 'next');
+  expect([code, error, out]).toEqual([0, expect.any(String), expect.stringContaining('restoring /root/state.tar.gz')]);
+  await laptop.sh(`echo ${other.address} ${NAMES.join(' ')} >>/etc/hosts`);
+  expect(await page(`https://web--shop.${DOMAIN}/`)).toContain('<html');
+  expect(await berth('projects ls --json')).toContain('"shop"');
+}, 120_000);
 
 test('uninstalling keeps what a new installation goes on with; purging leaves nothing', async () => {
   const left = (): Promise<string> =>
