@@ -26,6 +26,7 @@ import { dashboardRoutes, type WebFiles } from '#modules/dashboard';
 import { downloadsRoutes, type DownloadsRoutesDeps } from '#modules/downloads';
 import { envRoutes, type Env } from '#modules/env';
 import { eventsRoutes, type Events } from '#modules/events';
+import { liveRoutes, type Live } from '#modules/live';
 import { logsRoutes, type ServiceLogs } from '#modules/logs';
 import { operationsRoutes, type Operations } from '#modules/operations';
 import { projectsRoutes, type Projects } from '#modules/projects';
@@ -81,6 +82,7 @@ export interface AppDeps {
   env: Env;
   events: Events;
   logs: ServiceLogs;
+  live: Live;
   createDeploy: CreateDeploy;
   /** Whether this executable is on trial after an upgrade. */
   onTrial?: () => boolean;
@@ -126,6 +128,7 @@ export const createApp = (deps: AppDeps) => {
     .use(envRoutes(deps))
     .use(eventsRoutes(deps))
     .use(logsRoutes(deps))
+    .use(liveRoutes(deps))
     .use(deployRoutes(deps))
     .use(mcpRoutes({ handle: (request) => handle(request), hosts: deps.hosts, newSessionId: randomUUID }));
 

@@ -6,6 +6,7 @@ import { createHttpMetrics, measured } from '#http/metrics';
 import { createServer, parseListen, type Peer } from '#http/server';
 import type { Config } from '#kernel/config';
 import { systemCtx } from '#kernel/ctx';
+import { createLive } from '#modules/live';
 import { createRunner, type Runner } from '#modules/operations';
 import { createSystem } from '#modules/system';
 import { VERSION } from '#cli/version';
@@ -64,6 +65,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     problem: () => platform.problem(),
     version: VERSION,
   });
+  const live = createLive({ ...api, ...modules.states, clock, capacity: () => system.capacity(), onFault: log.error });
   const pushing = assemblePushes({
     ...deployDeps,
     ...modules.repos,
@@ -85,6 +87,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     downloads: await assembleDownloads(base, (request) => peerOf(request) !== undefined),
     http,
     system,
+    live,
     web: undefined,
     hosts: [config.baseDomain],
   });

@@ -2,16 +2,13 @@ import type { Database } from 'bun:sqlite';
 import type { DeployDeps } from '#deploy/index';
 import { readHostRoutes } from '#engines/runtime/host-routes';
 import { allocateSubnet } from '#engines/runtime/subnets';
-import { createStreams } from '#http/streams';
 import { createEnv, openVault, type Env } from '#modules/env';
-import { createEvents } from '#modules/events';
 import { createServiceLogs } from '#modules/logs';
 import { createJournal, createOperations, createOperationStore, type Runner } from '#modules/operations';
 import { createProjects, createProjectStore } from '#modules/projects';
 import { createReleases, createReleaseStore } from '#modules/releases';
 import { createLiveness, createReadReplicas, createServices, createServiceStore } from '#modules/services';
-import { createSessions } from '#modules/sessions';
-import { createTokens } from '#modules/tokens';
+import { createAccess } from './access.ts';
 import type { Base } from './base.ts';
 import { assembleDatastores } from './datastores.ts';
 import type { Engines } from './engines.ts';
@@ -27,24 +24,7 @@ export interface Late {
 /** Ties the modules together. */
 export const createModules = (base: Base, engines: Engines, late: Late) => {
   const { config, clock, log, newId, db, meta, instance } = base;
-  const streams = createStreams(clock);
-  const events = createEvents({ db, clock, newId });
-  const tokens = createTokens({
-    db,
-    clock,
-    newId,
-    rateLimitPerMinute: config.rateLimitPerMinute,
-    emit: events.emit,
-    onRevoked: (tokenId) => streams.endToken(tokenId),
-  });
-  const sessions = createSessions({
-    db,
-    clock,
-    newId,
-    authenticator: tokens.authenticator,
-    emit: events.emit,
-    onEnded: (sessionId) => streams.endSession(sessionId),
-  });
+  const { streams, events, tokens, sessions } = createAccess(base);
   const stores = {
     projects: createProjectStore(db),
     services: createServiceStore(db),
@@ -117,9 +97,16 @@ export const createModules = (base: Base, engines: Engines, late: Late) => {
     liveness,
     datastores: datastores.presence,
   } satisfies DeployDeps;
+  const totalChanges = db.query<{ total: number }, []>('SELECT total_changes() AS total');
   return {
     stores,
     journal,
+    /** What tells that the state of projects may be another one. */
+    states: {
+      names: projects.names,
+      read: projects.peek,
+      version: (): number => (totalChanges.get()?.total ?? 0) + liveness.version(),
+    },
     /** What the routes are made of. */
     api: {
       streams,

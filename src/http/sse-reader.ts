@@ -42,7 +42,7 @@ class Reader implements SseReader {
   #pending: Uint8Array[] = [];
   #backlog = 0;
   #wanted = false;
-  #drained: (() => void) | undefined;
+  #waiting: (() => void)[] = [];
   #unsubscribe: (() => void) | undefined;
   readonly #withdraw: () => void;
   readonly #heartbeat: ReturnType<typeof setInterval>;
@@ -84,7 +84,7 @@ class Reader implements SseReader {
     this.send(frame);
     while (!this.ended && this.#backlog > REPLAY_AHEAD) {
       await new Promise<void>((resolve) => {
-        this.#drained = resolve;
+        this.#waiting.push(resolve);
       });
     }
     return !this.ended;
@@ -137,10 +137,11 @@ class Reader implements SseReader {
         // already closed by the client's cancel
       }
     }
-    if (this.#backlog <= REPLAY_AHEAD) {
-      this.#drained?.();
-      this.#drained = undefined;
-    }
+    if (this.#backlog <= REPLAY_AHEAD) this.#letWritersGoOn();
+  }
+
+  #letWritersGoOn(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #release(): void {
@@ -149,7 +150,6 @@ class Reader implements SseReader {
     this.#withdraw?.();
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;
-    this.#drained?.();
-    this.#drained = undefined;
+    this.#letWritersGoOn();
   }
 }

@@ -29,7 +29,17 @@ const built = (): WebFiles => {
   return { manifest: { page, assets }, read: (name) => files.get(name) };
 };
 
-const PLACES = ['/', '/sign-in', '/new', '/p', '/p/shop', '/p/shop/services/web/deploys/op_1', '/operations', '/tokens/new', '/admin/audit'];
+const PLACES = [
+  '/',
+  '/sign-in',
+  '/new',
+  '/p',
+  '/p/shop',
+  '/p/shop/services/web/deploys/op_1',
+  '/operations',
+  '/tokens/new',
+  '/admin/audit',
+];
 
 const open = () => createWorld({ app: { web: built() } });
 
@@ -47,7 +57,12 @@ test('the page runs nothing but the server’s own files, and nobody frames it',
   const { headers } = await open().call('GET /p/shop', { token: null });
   const policy = headers.get('content-security-policy') ?? '';
   expect(policy).toStartWith("default-src 'none'; script-src 'self'; style-src 'self'; ");
-  for (const part of ["frame-ancestors 'none'", "base-uri 'none'", "require-trusted-types-for 'script'", "connect-src 'self'"])
+  for (const part of [
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+    "connect-src 'self'",
+  ])
     expect(policy).toContain(part);
   expect(policy).not.toMatch(/unsafe|https?:|\*/);
   expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -86,14 +101,18 @@ test('a page that the browser has is not sent again, one of another version is',
   expect((await world.call('GET /', { token: null, headers: { 'if-none-match': '"other"' } })).status).toBe(200);
 });
 
-test.each(['/assets/', '/assets/none.js', '/assets/../index.html', '/assets/%2e%2e/index.html', '/assets/main-1a2b.js.gz', '/assets/__proto__'])(
-  '%s is no file of it',
-  async (path) => {
-    const world = open();
-    const reply = await world.fetch(new Request(`http://berth.test${path}`));
-    expect(reply.status).toBe(404);
-  },
-);
+test.each([
+  '/assets/',
+  '/assets/none.js',
+  '/assets/../index.html',
+  '/assets/%2e%2e/index.html',
+  '/assets/main-1a2b.js.gz',
+  '/assets/__proto__',
+])('%s is no file of it', async (path) => {
+  const world = open();
+  const reply = await world.fetch(new Request(`http://berth.test${path}`));
+  expect(reply.status).toBe(404);
+});
 
 test('what is no place of the page stays unknown', async () => {
   for (const path of ['/nothing', '/v2', '/index.html', '/p2'])

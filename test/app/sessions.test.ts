@@ -24,7 +24,11 @@ const signIn = (world: World, token: string, headers: Record<string, string> = C
 const cookieOf = (answer: Answer): string => answer.headers.get('set-cookie')?.split(';')[0] ?? '';
 
 /** What a page of the dashboard sends. */
-const as = (cookie: string, ask: Ask = {}): Ask => ({ ...ask, token: null, headers: { ...CHANGE, cookie, ...ask.headers } });
+const as = (cookie: string, ask: Ask = {}): Ask => ({
+  ...ask,
+  token: null,
+  headers: { ...CHANGE, cookie, ...ask.headers },
+});
 
 const open = async (options: Parameters<typeof createWorld>[0] = {}) => {
   const world = createWorld(options);
@@ -260,7 +264,10 @@ test('who signed in and out is on record, without what lets them in', async () =
   const { world, cookie, token } = await open();
   await world.call('DELETE /v1/session', as(cookie));
   const events = world.rig.events.recent('shop', 10).filter(({ kind }) => kind.startsWith('session.'));
-  expect(events.map(({ kind, actor }) => `${kind} ${actor}`)).toEqual(['session.created someone', 'session.ended someone']);
+  expect(events.map(({ kind, actor }) => `${kind} ${actor}`)).toEqual([
+    'session.created someone',
+    'session.ended someone',
+  ]);
   expect(events[0]?.data).toMatchObject({ token: token.id });
   expect(JSON.stringify(events)).not.toContain(cookie.split('=')[1] ?? '?');
 });

@@ -7,6 +7,7 @@ import type { Config } from '#kernel/config';
 import { createIds } from '#kernel/ids';
 import type { Capability } from '#kernel/scope';
 import { createCatalogue, createTransfers } from '#modules/downloads';
+import { createLive } from '#modules/live';
 import { createSessions } from '#modules/sessions';
 import { createSystem } from '#modules/system';
 import { createGitHttp } from '#repos/git-http';
@@ -100,6 +101,17 @@ export const createWorld = (options: WorldOptions = {}) => {
     version: '0.0.0-test',
     ...options.system,
   });
+  const live = createLive({
+    ...rig,
+    clock,
+    names: rig.projects.names,
+    read: rig.projects.peek,
+    version: () =>
+      (rig.db.query<{ n: number }, []>('SELECT total_changes() AS n').get()?.n ?? 0) + rig.liveness.version(),
+    capacity: () => system.capacity(),
+    requireService: (project, service) => void rig.services.liveRelease(project, service),
+    onFault: (message, thrown) => rig.log.error(message, thrown),
+  });
   const gitHttp = createGitHttp({
     config: rig.config,
     repos: rig.repos,
@@ -120,6 +132,7 @@ export const createWorld = (options: WorldOptions = {}) => {
     system,
     tokens,
     sessions,
+    live,
     web: undefined,
     createDeploy,
     downloads: {

@@ -2384,6 +2384,18 @@ export interface Paths {
       reply: Response;
     };
   };
+  "/v1/live": {
+    /** Follow several things in one stream: projects, operations, logs, capacity */
+    GET: {
+      query: {
+        /** names with commas between: `projects`, `operations`, `admin`, `project:<project>`, `events:<project>`, `operation:<id>`, `logs:<project>/<service>`; `<topic>@<cursor>` goes on after a cursor */
+        topics: string;
+        /** like the header Last-Event-ID */
+        last_event_id?: string;
+      };
+      reply: Response;
+    };
+  };
   "/v1/projects/{project}/services/{service}/deploys": {
     /** Deploy a source directory */
     POST: {

@@ -1,6 +1,7 @@
 import type { ReleaseManifest } from '#kernel/release-manifest';
 import type { DryRun } from '#kernel/schema';
 import type { Event } from '#modules/events';
+import type { LiveEvent } from '#modules/live';
 import type { Accepted, Operation } from '#modules/operations';
 import type { Project, ProjectTree } from '#modules/projects';
 import type { Release } from '#modules/releases';
@@ -154,6 +155,7 @@ export const createApi = (options: HttpOptions) => {
       followStream(http, at('operations', id, 'stream'), { isLast: (event) => event.event === 'done', onReconnect }),
     followLogs: (of: string, name: string, stream: StreamOptions): AsyncGenerator<StreamEvent<LogLine>> =>
       followStream(http, service(of, name, 'logs'), stream),
+    followLive: (stream: StreamOptions): AsyncGenerator<StreamEvent<LiveEvent>> => followStream(http, at('live'), stream),
     followEvents: (of: string, stream: StreamOptions): AsyncGenerator<StreamEvent<Event>> =>
       followStream(http, project(of, 'events'), stream),
   };

@@ -44,7 +44,11 @@ export const pageReply = (web: WebFiles, request: Request): Response => {
 };
 
 export const assetReply = (web: WebFiles, request: Request, asset: WebFile): Response =>
-  fileReply(web, request, { file: asset, etag: `"${asset.path.slice(asset.path.lastIndexOf('/') + 1)}"`, headers: ASSET_HEADERS });
+  fileReply(web, request, {
+    file: asset,
+    etag: `"${asset.path.slice(asset.path.lastIndexOf('/') + 1)}"`,
+    headers: ASSET_HEADERS,
+  });
 
 interface Sent {
   file: WebFile;
@@ -58,7 +62,8 @@ const fileReply = (web: WebFiles, request: Request, { file, etag, headers: own }
   const conditions = new Headers();
   const known = request.headers.get('if-none-match');
   if (known !== null) conditions.set('if-none-match', known);
-  if (selectPart(conditions, { etag, bytes: file.bytes }).status === 304) return new Response(null, { status: 304, headers });
+  if (selectPart(conditions, { etag, bytes: file.bytes }).status === 304)
+    return new Response(null, { status: 304, headers });
   const { coding, bytes } = encoded(web, request, file);
   headers.set('content-type', file.type);
   headers.set('content-length', String(bytes.length));
@@ -69,8 +74,15 @@ const fileReply = (web: WebFiles, request: Request, { file, etag, headers: own }
 const SUFFIX = { br: '.br', gzip: '.gz' } as const;
 type Coding = keyof typeof SUFFIX;
 
-const encoded = (web: WebFiles, request: Request, file: WebFile): { coding: Coding | undefined; bytes: Uint8Array<ArrayBuffer> } => {
-  const offered: Coding[] = [...(file.brotli === null ? [] : ['br' as const]), ...(file.gzip === null ? [] : ['gzip' as const])];
+const encoded = (
+  web: WebFiles,
+  request: Request,
+  file: WebFile,
+): { coding: Coding | undefined; bytes: Uint8Array<ArrayBuffer> } => {
+  const offered: Coding[] = [
+    ...(file.brotli === null ? [] : ['br' as const]),
+    ...(file.gzip === null ? [] : ['gzip' as const]),
+  ];
   for (const coding of acceptedCodings(request.headers.get('accept-encoding'), offered)) {
     const bytes = web.read(`${file.file}${SUFFIX[coding]}`);
     if (bytes !== undefined) return { coding, bytes: owned(bytes) };

@@ -30,7 +30,11 @@ const page = (operationId: string, summary: string) =>
 
 export const dashboardRoutes = ({ web }: DashboardDeps) => {
   const app = new Elysia()
-    .get('/', ({ request }) => (web === undefined ? firstPage(request) : pageReply(web, request)), page('getHome', 'The dashboard'))
+    .get(
+      '/',
+      ({ request }) => (web === undefined ? firstPage(request) : pageReply(web, request)),
+      page('getHome', 'The dashboard'),
+    )
     .get('/home.css', () => firstStyle(), page('getHomeStyle', 'Style of the first page'))
     .get('/assets/*', ({ request, path }) => asset(web, request, path), page('getAsset', 'What the dashboard loads'));
   for (const [path, operationId] of PLACES)
@@ -39,7 +43,8 @@ export const dashboardRoutes = ({ web }: DashboardDeps) => {
 };
 
 const place = (web: WebFiles | undefined, request: Request): Response => {
-  if (web === undefined) throw notFound('this executable was built without the dashboard', 'use the CLI, or GET /v1/openapi');
+  if (web === undefined)
+    throw notFound('this executable was built without the dashboard', 'use the CLI, or GET /v1/openapi');
   return pageReply(web, request);
 };
 

@@ -30,6 +30,8 @@ export interface Events {
   startOf(project: string, from: { tail: number } | { since: number }): number;
   /** `wake` is called after new events of the project are committed; then read them with `after`. */
   subscribe(project: string, wake: () => void): () => void;
+  /** Like `subscribe`, for all projects. */
+  watch(wake: (project: string) => void): () => void;
   /** Drops a project's history. */
   forget(project: string): void;
 }
@@ -43,6 +45,7 @@ export interface EventsDeps {
 export const createEvents = ({ db, clock, newId }: EventsDeps): Events => {
   const store = createEventStore(db);
   const listeners = new Map<string, Set<() => void>>();
+  const watchers = new Set<(project: string) => void>();
   let told = store.touchedAfter(0).last;
   let scheduled = false;
   let sincePrune = 0;
@@ -56,7 +59,10 @@ export const createEvents = ({ db, clock, newId }: EventsDeps): Events => {
     scheduled = false;
     const touched = store.touchedAfter(told);
     told = touched.last;
-    for (const project of touched.projects) for (const wake of listeners.get(project) ?? []) wake();
+    for (const project of touched.projects) {
+      for (const wake of listeners.get(project) ?? []) wake();
+      for (const wake of watchers) wake(project);
+    }
   };
   const schedule = (): void => {
     if (scheduled) return;
@@ -85,6 +91,10 @@ export const createEvents = ({ db, clock, newId }: EventsDeps): Events => {
         set.delete(wake);
         if (set.size === 0 && listeners.get(project) === set) listeners.delete(project);
       };
+    },
+    watch: (wake) => {
+      watchers.add(wake);
+      return () => watchers.delete(wake);
     },
     forget: (project) => store.prune(project, { queries: 0, others: 0 }),
   };

@@ -6,7 +6,9 @@ import type { ServiceLog } from './service-log.ts';
 export interface Cursor {
   /** The next lines as `log` events, empty when none of them matches; undefined when there are no more for now. */
   nextEvents(): Uint8Array | undefined;
-  /** The same as JSON texts. */
+  /** The next lines, whether they match or not; readers at the same place get the same `texts`. */
+  nextLines(): { first: number; texts: readonly string[] } | undefined;
+  /** The same as `nextEvents`, as JSON texts. */
   nextTexts(): string[] | undefined;
   /** Sequence number of the next line. */
   seq(): number;
@@ -66,6 +68,7 @@ export const createCursor = (log: ServiceLog, start: Position, match?: (text: st
       if (match === undefined && lines.bytes !== undefined) return lines.bytes;
       return encodeEvents(lines.first, lines.texts, match);
     },
+    nextLines: next,
     nextTexts: () => {
       const lines = next();
       return lines === undefined || match === undefined ? lines?.texts.slice() : lines.texts.filter(match);

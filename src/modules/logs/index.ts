@@ -1,3 +1,3 @@
 export * from './model.ts';
 export { logsRoutes } from './routes.ts';
-export { createServiceLogs, type ServiceLogs } from './service.ts';
+export { createServiceLogs, type LogReader, type ServiceLogs } from './service.ts';

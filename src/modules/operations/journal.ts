@@ -19,6 +19,10 @@ export interface Journal {
   done(id: string, data: Extract<OperationEvent, { kind: 'done' }>['data']): void;
   eventsAfter(id: string, seq: number): OperationEvent[];
   subscribe(id: string, listener: Listener): () => void;
+  /** Calls back when an operation is in another phase, or is over. */
+  watch(listener: (id: string) => void): () => void;
+  /** Tells the watchers of an operation that changed without an event. */
+  touch(id: string): void;
   /** Writes what waits. */
   flush(): void;
 }
@@ -32,6 +36,10 @@ interface Stream {
 export const createJournal = (store: OperationStore, clock: Clock, log: Log): Journal => {
   const streams = new Map<string, Stream>();
   const listeners = new Map<string, Set<Listener>>();
+  const watchers = new Set<(id: string) => void>();
+  const touch = (id: string): void => {
+    for (const watcher of watchers) watcher(id);
+  };
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const streamOf = (id: string): Stream => {
@@ -82,6 +90,7 @@ export const createJournal = (store: OperationStore, clock: Clock, log: Log): Jo
     if (urgent) writeOrTakeBack(id, stream);
     else flushLater(FLUSH_MS);
     for (const listener of listeners.get(id) ?? []) listener(event);
+    if (event.kind !== 'log') touch(id);
   };
   const now = (): string => isoTime(clock.now());
 
@@ -112,6 +121,11 @@ export const createJournal = (store: OperationStore, clock: Clock, log: Log): Jo
         if (set.size === 0 && listeners.get(id) === set) listeners.delete(id);
       };
     },
+    watch: (listener) => {
+      watchers.add(listener);
+      return () => watchers.delete(listener);
+    },
+    touch,
     flush,
   };
 };

@@ -38,6 +38,8 @@ export interface Operations {
   openChanges(project: string, target?: OperationTarget): string[];
   eventsAfter(id: string, seq: number): OperationEvent[];
   subscribe(id: string, listener: (event: OperationEvent) => void): () => void;
+  /** Calls back when an operation was made, is in another phase, or is over. */
+  watch(listener: (id: string) => void): () => void;
   /** Whether something is queued or running for the service. */
   busy(project: string, service: string): boolean;
   view(row: OperationRow): Operation;
@@ -78,7 +80,10 @@ export const createOperations = (deps: OperationsDeps): Operations => {
       const ahead = store.openOf(row.project).filter((open) => holdsBack(open, row)).length;
       store.insert(row);
       store.appendEvents(row.id, [queuedEvent(row, ahead)]);
-      queueMicrotask(() => deps.wake(row.id, 'queued'));
+      queueMicrotask(() => {
+        deps.wake(row.id, 'queued');
+        journal.touch(row.id);
+      });
       return view(row);
     },
     list: (filter, page) => store.list(filter, page).map(view),
@@ -107,6 +112,7 @@ export const createOperations = (deps: OperationsDeps): Operations => {
         .map((row) => row.id),
     eventsAfter: (id, seq) => journal.eventsAfter(id, seq),
     subscribe: (id, listener) => journal.subscribe(id, listener),
+    watch: (listener) => journal.watch(listener),
     busy: (project, service) => store.openOf(project).some((row) => isWide(row) || isOn(row, { service })),
   };
 };

@@ -19,6 +19,10 @@ export interface Projects {
   /** The state tree as JSON text; serialised again only after something has changed. */
   getProject(ctx: Ctx, name: string): string;
   deleteProject(ctx: Ctx, name: string): Accepted | DryRun;
+  /** What `getProject` gives, for whoever has asked for the caller's rights already; undefined for a missing project. */
+  peek(name: string): string | undefined;
+  /** All there are. */
+  names(): string[];
 }
 
 export interface ProjectsDeps extends TreeDeps {
@@ -87,6 +91,8 @@ export const createProjects = (deps: ProjectsDeps): Projects => {
       requireProject(ctx.actor, name);
       return tree.read(name);
     },
+    peek: (name) => (store.get(name) === undefined ? undefined : tree.read(name)),
+    names: () => store.all().map((row) => row.name),
     deleteProject: (ctx, name) => {
       requireProject(ctx.actor, name);
       const row = store.require(name);

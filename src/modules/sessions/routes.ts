@@ -78,7 +78,11 @@ export const sessionsRoutes = (deps: SessionRoutesDeps) =>
       }),
     });
 
-const signIn = (deps: SessionRoutesDeps, request: Request, { token, set }: { token: string; set: Reply }): BrowserSession => {
+const signIn = (
+  deps: SessionRoutesDeps,
+  request: Request,
+  { token, set }: { token: string; set: Reply },
+): BrowserSession => {
   requireKeptCookie(request);
   requireOwnPage(request);
   const recognised = deps.authenticator.authenticate(token.trim());
