@@ -8,6 +8,7 @@ import {
   inspect,
   openPython,
   openTypescript,
+  openTypescript1,
   transportOf,
   type McpClient,
   type Where,
@@ -163,6 +164,8 @@ const runSteps = async (client: McpClient, steps: Step[]): Promise<void> => {
 const CASES = [
   ['TypeScript', 'stdio', 'legacy', openTypescript],
   ['TypeScript', 'http', 'auto', openTypescript],
+  ['v1 TypeScript', 'stdio', 'legacy', openTypescript1],
+  ['v1 TypeScript', 'http', 'legacy', openTypescript1],
   ['Python', 'stdio', 'auto', openPython],
   ['Python', 'http', 'legacy', openPython],
 ] as const;

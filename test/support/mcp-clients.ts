@@ -9,6 +9,7 @@ const PROGRAM = join(import.meta.dir, '../fixtures/mcp-clients/client.py');
 const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'berth-tests/mcp-clients');
 const PYTHON_CLIENT = 'mcp==2.3.0';
 const INSPECTOR = '@modelcontextprotocol/inspector@2.12.0';
+const FIRST_LINE = '@modelcontextprotocol/sdk@1.32.2';
 
 /** How a client reaches berth. */
 export type Where =
@@ -56,17 +57,68 @@ export const openTypescript = async (where: Where, mode: Mode): Promise<McpClien
   return {
     tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
     call: async (name, args) => {
-      const progress: string[] = [];
-      const onprogress = ({ message }: { message?: string | undefined }): void => void progress.push(message ?? '');
-      const options = { onprogress, timeout: 300_000 };
+      const { progress, options } = watched();
       return { ...(await client.callTool({ name, arguments: args }, options)), progress } as unknown as Result;
     },
-    read: async (uri) => {
-      const [content] = (await client.readResource({ uri })).contents;
-      return content !== undefined && 'text' in content ? content.text : '';
-    },
+    read: async (uri) => textOf((await client.readResource({ uri })).contents),
     close: () => client.close(),
   };
+};
+
+const watched = () => {
+  const progress: string[] = [];
+  const onprogress = ({ message }: { message?: string | undefined }): void => void progress.push(message ?? '');
+  return { progress, options: { onprogress, timeout: 300_000 } };
+};
+
+const textOf = ([content]: object[]): string =>
+  content !== undefined && 'text' in content && typeof content.text === 'string' ? content.text : '';
+
+/** What is used here of the client of the SDK's first line. */
+interface FirstLineClient {
+  connect(transport: unknown): Promise<void>;
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  callTool(
+    call: { name: string; arguments: Record<string, unknown> },
+    resultSchema: undefined,
+    options: ReturnType<typeof watched>['options'],
+  ): Promise<Omit<Result, 'progress'>>;
+  readResource(resource: { uri: string }): Promise<{ contents: object[] }>;
+  close(): Promise<void>;
+}
+
+/** The official TypeScript client that most people have: the SDK's first line, which knows the handshake only. */
+export const openTypescript1 = async (where: Where): Promise<McpClient> => {
+  const library = join(await installed(FIRST_LINE), 'node_modules/@modelcontextprotocol/sdk/dist/esm/client');
+  const { Client: First } = (await import(join(library, 'index.js'))) as {
+    Client: new (info: { name: string; version: string }) => FirstLineClient;
+  };
+  const client = new First({ name: 'berth-test', version: '1' });
+  await client.connect(await firstLineTransport(library, where));
+  return {
+    // It keeps the output schemas of the tools that it has listed, and checks results against them from then on.
+    tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
+    call: async (name, args) => {
+      const { progress, options } = watched();
+      return { ...(await client.callTool({ name, arguments: args }, undefined, options)), progress };
+    },
+    read: async (uri) => textOf((await client.readResource({ uri })).contents),
+    close: () => client.close(),
+  };
+};
+
+const firstLineTransport = async (library: string, where: Where): Promise<unknown> => {
+  if (where.kind === 'http') {
+    const { StreamableHTTPClientTransport: Http } = (await import(join(library, 'streamableHttp.js'))) as {
+      StreamableHTTPClientTransport: new (url: URL, options: { requestInit: RequestInit }) => unknown;
+    };
+    return new Http(new URL(where.url), { requestInit: { headers: { authorization: `Bearer ${where.token}` } } });
+  }
+  const { StdioClientTransport: Stdio } = (await import(join(library, 'stdio.js'))) as {
+    StdioClientTransport: new (options: object) => unknown;
+  };
+  const { command, env, cwd } = where;
+  return new Stdio({ command, args: ['mcp'], env, cwd, stderr: 'ignore' });
 };
 
 /** Made once by `make`, which gets a path beside it: half made ones are never seen. */
@@ -79,6 +131,14 @@ const cached = async (name: string, make: (part: string) => Promise<void>): Prom
   if (!existsSync(path)) renameSync(part, path);
   return path;
 };
+
+/** The folder in which a package is installed, with whatever it needs. */
+const installed = (spec: string): Promise<string> =>
+  cached(spec, async (part) => {
+    mkdirSync(part);
+    await Bun.write(join(part, 'package.json'), '{"private": true}');
+    await run([process.execPath, 'add', '--exact', spec], part);
+  });
 
 const run = async (argv: string[], cwd?: string): Promise<string> => {
   const child = Bun.spawn(argv, {
@@ -142,11 +202,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 
 /** The official inspector's command line: what it prints for one method. */
 export const inspect = async (where: Where, ...argv: string[]): Promise<unknown> => {
-  const folder = await cached(INSPECTOR, async (part) => {
-    mkdirSync(part);
-    await Bun.write(join(part, 'package.json'), '{"private": true}');
-    await run([process.execPath, 'add', '--exact', INSPECTOR], part);
-  });
+  const folder = await installed(INSPECTOR);
   const program = join(folder, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js');
   const target =
     where.kind === 'stdio'
