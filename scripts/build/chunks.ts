@@ -1,7 +1,9 @@
 import { type BuildArtifact, type BunPlugin } from 'bun';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
+import type { WebFile, WebManifest } from '#modules/dashboard';
+import { buildWeb } from './web.ts';
 
 /** Parts of dockerode for engines behind ssh and for its own BuildKit session, which berth never asks for. */
 const UNUSED = /^(?:ssh2|@grpc\/grpc-js|@grpc\/proto-loader)$/;
@@ -38,10 +40,30 @@ export const stage = async (folder: string): Promise<string> => {
     throw new Error(`not code, and lost to the executable: ${odd.map(({ path }) => path).join(', ')}`);
   const { index, archive } = await pack(result.outputs);
   writeFileSync(join(folder, 'chunks.bin'), archive);
+  const manifest = await buildWeb(join(folder, 'web'));
+  const web = packWeb(join(folder, 'web'), manifest);
+  writeFileSync(join(folder, 'web.bin'), web.archive);
   const entry = join(folder, 'berth.ts');
-  writeFileSync(entry, loader(index));
+  writeFileSync(entry, loader(index, { manifest, index: web.index }));
   return entry;
 };
+
+/** The dashboard's files as they are sent: where there are compressed ones, only those. */
+const packWeb = (folder: string, { page, assets }: WebManifest): { index: Index; archive: Buffer } => {
+  const index: Index = {};
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (const file of [page, ...assets].flatMap(formsOf)) {
+    const part = readFileSync(join(folder, file));
+    index[file] = [at, part.length];
+    at += part.length;
+    parts.push(part);
+  }
+  return { index, archive: Buffer.concat(parts) };
+};
+
+const formsOf = ({ file, gzip, brotli }: WebFile): string[] =>
+  gzip === null ? [file] : [`${file}.gz`, ...(brotli === null ? [] : [`${file}.br`])];
 
 /** Offset and length of each chunk in the archive. */
 type Index = Record<string, [at: number, bytes: number]>;
@@ -67,9 +89,13 @@ const withNames = (code: string, names: readonly string[]): string =>
     names.includes(name) ? `"${PREFIX}${name}"` : whole,
   );
 
-const loader = (index: Index): string => `import { readFileSync } from 'node:fs';
+const loader = (
+  index: Index,
+  web: { manifest: WebManifest; index: Index },
+): string => `import { readFileSync } from 'node:fs';
 import { zstdDecompressSync } from 'node:zlib';
 import file from './chunks.bin' with { type: 'file' };
+import webFile from './web.bin' with { type: 'file' };
 
 const archive = readFileSync(file);
 const index: Record<string, [number, number]> = ${JSON.stringify(index)};
@@ -84,6 +110,17 @@ Bun.plugin({
     }
   },
 });
+const webIndex: Record<string, [number, number]> = ${JSON.stringify(web.index)};
+let web: Buffer | undefined;
+globalThis.berthWeb = {
+  manifest: ${JSON.stringify(web.manifest)},
+  read: (name) => {
+    const place = webIndex[name];
+    if (place === undefined) return undefined;
+    web ??= readFileSync(webFile);
+    return web.subarray(place[0], place[0] + place[1]);
+  },
+};
 const entry = '${PREFIX}main.js';
 await import(entry);
 `;

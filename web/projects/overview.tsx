@@ -1,0 +1,143 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { ProjectSummary } from '#modules/live';
+import { unreachable } from '../api.ts';
+import { useSummaries } from '../data/follow.ts';
+import { reconnect, useConnection } from '../live.ts';
+import { to } from '../locations.ts';
+import { needsAttention } from '../services/state.ts';
+import { ServiceStatus } from '../services/parts.tsx';
+import { useMay } from '../session/session.ts';
+import { FirstRun } from '../start/first-run.tsx';
+import { LinkButton } from '../ui/button.tsx';
+import { ErrorCard } from '../ui/error-card.tsx';
+import { SearchInput } from '../ui/field.tsx';
+import { count } from '../ui/format.ts';
+import { Card, Empty, PageHead, SkeletonLines } from '../ui/layout.tsx';
+import { ServiceRows } from './service-rows.tsx';
+
+/** Every project that the token sees, with what runs in it now. */
+const Overview = () => {
+  const may = useMay();
+  const projects = useSummaries();
+  const { state } = useConnection();
+  const [text, setText] = useState('');
+  if (!may('read')) return <NothingToSee />;
+  if (projects === undefined)
+    return state === 'lost' ? <ErrorCard error={unreachable()} onRetry={reconnect} /> : <SkeletonLines lines={6} />;
+  if (projects.length === 0) return may('deploy') ? <FirstRun /> : <NothingToSee />;
+  const shown = projects.filter((project) => fits(project, text));
+  return (
+    <>
+      <PageHead
+        title="Projects"
+        below={summaryOf(projects)}
+        actions={
+          may('deploy') && (
+            <LinkButton to={to('start')} look="primary" icon="plus">
+              Deploy
+            </LinkButton>
+          )
+        }
+      />
+      <Attention projects={projects} />
+      {projects.length > 3 && (
+        <div className="filter">
+          <SearchInput
+            label="Find a project or service"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        </div>
+      )}
+      <div className="stack">
+        {shown.map((project) => (
+          <ProjectCard key={project.name} summary={project} />
+        ))}
+        {shown.length === 0 && <Empty icon="search" title={`Nothing is called “${text}”`} />}
+      </div>
+    </>
+  );
+};
+
+const fits = ({ name, services }: ProjectSummary, text: string): boolean => {
+  const wanted = text.trim().toLowerCase();
+  return wanted === '' || [name, ...services.map((service) => service.name)].some((each) => each.includes(wanted));
+};
+
+const summaryOf = (projects: readonly ProjectSummary[]): string => {
+  const services = projects.flatMap((project) => project.services);
+  const running = services.filter(({ status }) => status === 'running').length;
+  return `${count(projects.length, 'project')}, ${running} of ${count(services.length, 'service')} running`;
+};
+
+/** What is down or degraded, first of all. */
+const Attention = ({ projects }: { projects: readonly ProjectSummary[] }) => {
+  const troubled = projects.flatMap(({ name, services }) =>
+    services.filter(needsAttention).map((service) => ({ project: name, service })),
+  );
+  if (troubled.length === 0) return null;
+  return (
+    <section className="attention" aria-label="Needs attention">
+      <h2>Needs attention</h2>
+      <ul>
+        {troubled.map(({ project, service }) => (
+          <li key={`${project}/${service.name}`}>
+            <Link href={to('service', { project, service: service.name })} className="trouble">
+              <ServiceStatus status={service.status} />
+              <strong className="cut">
+                {project} / {service.name}
+              </strong>
+              <span className="quiet small nowrap">
+                {service.running_replicas} of {service.replicas} run
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+};
+
+const ProjectCard = ({ summary }: { summary: ProjectSummary }) => {
+  const { name: project, services, datastores, state } = summary;
+  return (
+    <section className="card" aria-label={project}>
+      <div className="card-head">
+        <h2 className="grow">
+          <Link href={to('project', { project })} className="plain-link">
+            {project}
+          </Link>
+        </h2>
+        <span className="small quiet">
+          {state === 'deleting' ? 'being deleted' : datastores.length > 0 ? count(datastores.length, 'datastore') : ''}
+        </span>
+      </div>
+      {services.length === 0 ? (
+        <p className="card-body quiet">
+          No services yet. <Link href={to('newService', { project })}>Deploy one</Link>
+        </p>
+      ) : (
+        <ServiceRows project={project} services={services} />
+      )}
+    </section>
+  );
+};
+
+const NothingToSee = () => {
+  const may = useMay();
+  return (
+    <>
+      <PageHead title="Projects" />
+      <Card>
+        <Empty icon="projects" title={may('read') ? 'No projects yet' : 'This token may not look'}>
+          {may('read')
+            ? 'Whoever may deploy here has not deployed anything yet.'
+            : 'It lacks the capability “read”. Ask an admin for a token that has it.'}
+        </Empty>
+      </Card>
+    </>
+  );
+};
+
+export default Overview;

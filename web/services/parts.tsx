@@ -1,0 +1,21 @@
+import type { Service } from '#modules/services';
+import { Icon } from '../ui/icons.tsx';
+import { Quay, Status } from '../ui/status.tsx';
+import { replicaText, SERVICE_STATUS, slotsOf, type Replicated } from './state.ts';
+
+export const ServiceStatus = ({ status }: Pick<Service, 'status'>) => {
+  const { tone, word } = SERVICE_STATUS[status];
+  return <Status tone={tone}>{word}</Status>;
+};
+
+export const ServiceQuay = ({ service }: { service: Replicated }) =>
+  service.replicas === 0 ? null : <Quay slots={slotsOf(service)} label={replicaText(service)} />;
+
+/** The address of an app, without what every address has. */
+export const LiveUrl = ({ url }: { url: string }) => (
+  <a href={url} target="_blank" rel="noreferrer" className="live-url above">
+    <span className="cut">{url.replace(/^https?:\/\//, '').replace(/\/$/, '')}</span>
+    <Icon name="external" size={13} />
+    <span className="sr-only"> (opens in a new tab)</span>
+  </a>
+);

@@ -1,0 +1,62 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { Capability } from '#kernel/scope';
+import type { BrowserSession } from '#modules/sessions';
+import { asApiError, at, call, whenSignedOut } from '../api.ts';
+import { queries } from '../data/client.ts';
+import { stopLive } from '../live.ts';
+
+const sessionRead = queryOptions({
+  queryKey: ['session'],
+  queryFn: async ({ signal }): Promise<BrowserSession | null> => {
+    try {
+      return await call<BrowserSession>('GET', at('session'), { signal });
+    } catch (thrown) {
+      if (asApiError(thrown).status === 401) return null;
+      throw thrown;
+    }
+  },
+  // Rights can change under an open page.
+  refetchInterval: 60_000,
+});
+
+/** Who is signed in; `data` is null for nobody. */
+export const useSessionRead = () => useQuery(sessionRead);
+
+/** Who is signed in, for what is only there then. */
+export const useSession = (): BrowserSession => {
+  const { data } = useSessionRead();
+  if (data === undefined || data === null) throw new Error('nobody is signed in');
+  return data;
+};
+
+whenSignedOut(() => {
+  stopLive();
+  if (queries.getQueryData(sessionRead.queryKey) !== undefined) queries.setQueryData(sessionRead.queryKey, null);
+});
+
+export const signIn = async (token: string): Promise<void> => {
+  const session = await call<BrowserSession>('POST', at('session'), { json: { token } });
+  queries.clear();
+  queries.setQueryData(sessionRead.queryKey, session);
+};
+
+/** Ends this browser's session, or all of this token's. */
+export const signOut = async (everywhere: boolean): Promise<void> => {
+  await call('DELETE', at(everywhere ? 'sessions' : 'session'));
+  stopLive();
+  queries.clear();
+  queries.setQueryData(sessionRead.queryKey, null);
+};
+
+export const holds = ({ capabilities }: Pick<BrowserSession, 'capabilities'>, capability: Capability): boolean =>
+  capabilities.includes('admin') || capabilities.includes(capability);
+
+/** Whether the token may do something: what it may not do is not shown. The server decides all the same. */
+export const useMay = (): ((capability: Capability) => boolean) => {
+  const session = useSession();
+  return (capability) => holds(session, capability);
+};
+
+/** A path of this page to come back to; anything else is the start. */
+export const safePath = (path: string | null): string =>
+  path !== null && /^\/(?![/\\])/.test(path) && !path.startsWith('/sign-in') ? path : '/';

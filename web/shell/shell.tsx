@@ -1,0 +1,75 @@
+import { Suspense, lazy, useEffect, useState, type ReactNode } from 'react';
+import { useBrowserLocation } from 'wouter/use-browser-location';
+import { useProjectsLive } from '../data/follow.ts';
+import { findLocation, to } from '../locations.ts';
+import { useMay } from '../session/session.ts';
+import { IconButton } from '../ui/button.tsx';
+import { useModal } from '../ui/dialog.tsx';
+import { Mark } from '../ui/icons.tsx';
+import { Connection } from './connection.tsx';
+import { usePaletteKey, useShortcuts } from './shortcuts.ts';
+import { Sidebar } from './sidebar.tsx';
+
+const Palette = lazy(() => import('./palette.tsx'));
+const ShortcutHelp = lazy(() => import('./shortcut-help.tsx'));
+
+/** What is around every page: navigation, connection, palette. */
+export const Shell = ({ children }: { children: ReactNode }) => {
+  const [path, navigate] = useBrowserLocation();
+  const [open, setOpen] = useState<'palette' | 'help' | 'drawer'>();
+  const project = findLocation(path)?.params['project'];
+  const may = useMay();
+  usePaletteKey(() => setOpen(open === 'palette' ? undefined : 'palette'));
+  useShortcuts({
+    '/': () => setOpen('palette'),
+    '?': () => setOpen('help'),
+    'g h': () => navigate(to('home')),
+    'g o': () => navigate(to('operations')),
+    ...(may('deploy') && { n: () => navigate(project === undefined ? to('start') : to('newService', { project })) }),
+    ...(project !== undefined && { 'g p': () => navigate(to('project', { project })) }),
+  });
+  // A drawer leads somewhere: once there, it is in the way.
+  useEffect(() => setOpen((before) => (before === 'drawer' ? undefined : before)), [path]);
+  useProjectsLive(may('read'));
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <header className="top">
+        <IconButton icon="menu" label="Menu" onClick={() => setOpen('drawer')} />
+        <a className="row brand" href={to('home')}>
+          <Mark />
+          <span>berth</span>
+        </a>
+        <span className="grow" />
+        <Connection brief />
+        <IconButton icon="search" label="Search or jump" onClick={() => setOpen('palette')} />
+      </header>
+      <aside className="side">
+        <Sidebar project={project} onPalette={() => setOpen('palette')} />
+      </aside>
+      {open === 'drawer' && (
+        <Drawer onClose={() => setOpen(undefined)}>
+          <Sidebar project={project} onPalette={() => setOpen('palette')} />
+        </Drawer>
+      )}
+      <main id="main" className="main" tabIndex={-1}>
+        {children}
+      </main>
+      <Suspense fallback={null}>
+        {open === 'palette' && <Palette project={project} onClose={() => setOpen(undefined)} />}
+        {open === 'help' && <ShortcutHelp onClose={() => setOpen(undefined)} />}
+      </Suspense>
+    </div>
+  );
+};
+
+const Drawer = ({ onClose, children }: { onClose: () => void; children: ReactNode }) => {
+  const ref = useModal(onClose);
+  return (
+    <dialog ref={ref} className="drawer" aria-label="Menu">
+      {children}
+    </dialog>
+  );
+};

@@ -1,0 +1,115 @@
+import { createIgnore, IGNORE_FILE } from '#kernel/source-rules';
+import { ApiError } from '../api.ts';
+
+export interface SourceFile {
+  /** Relative to the root of the source, with `/`. */
+  path: string;
+  file: File;
+}
+
+/** What is to be deployed: a tree to be packed, or an archive that is packed already. */
+export type Source =
+  | { name: string; files: SourceFile[]; left: number; bytes: number }
+  | { name: string; archive: File };
+
+const ARCHIVE = /\.(?:tar\.gz|tgz)$/i;
+const OTHER_ARCHIVE = /\.(?:zip|tar|tar\.xz|tar\.bz2|tar\.zst|7z|rar)$/i;
+
+/** The source among what was dropped. Must be called while the drop is handled: the browser forgets it afterwards. */
+export const sourceOfDrop = async (items: DataTransferItemList): Promise<Source> => {
+  const entries = [...items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  const [only] = entries;
+  if (only === undefined)
+    throw unusable('nothing that could be deployed was dropped', 'drop a folder, or a .tar.gz of one');
+  if (entries.length === 1 && only.isFile) {
+    const file = await fileOf(only as FileSystemFileEntry);
+    const archive = archiveOf(file);
+    if (archive !== undefined) return archive;
+  }
+  const root = entries.length === 1 && only.isDirectory ? await childrenOf(only as FileSystemDirectoryEntry) : entries;
+  return gather(entries.length === 1 ? only.name : 'app', root);
+};
+
+/** The source among the files of a file input, which gives folders as paths. */
+export const sourceOfFiles = async (files: readonly File[]): Promise<Source> => {
+  const [first] = files;
+  if (first === undefined) throw unusable('the folder is empty', 'choose a folder with the source of an app');
+  const archive = files.length === 1 ? archiveOf(first) : undefined;
+  if (archive !== undefined) return archive;
+  const [folder = 'app'] = first.webkitRelativePath.split('/');
+  const all = files.map((file) => ({ path: file.webkitRelativePath.split('/').slice(1).join('/') || file.name, file }));
+  const ignore = createIgnore(await ignoreText(all.find(({ path }) => path === IGNORE_FILE)?.file));
+  const kept = all.filter(({ path }) => !ignoredAnywhere(path, ignore));
+  return treeOf(folder, kept, all.length - kept.length);
+};
+
+/** A source from text, such as an example. */
+export const sourceOfTexts = (name: string, texts: Record<string, string>): Source =>
+  treeOf(
+    name,
+    Object.entries(texts).map(([path, text]) => ({ path, file: new File([text], path) })),
+    0,
+  );
+
+const treeOf = (name: string, files: SourceFile[], left: number): Source => {
+  if (files.length === 0)
+    throw unusable(
+      'nothing is left to deploy: the folder is empty, or all of it is ignored',
+      `look at ${IGNORE_FILE}, or choose another folder`,
+    );
+  // The same tree always gives the same archive.
+  files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { name, files, left, bytes: files.reduce((sum, { file }) => sum + file.size, 0) };
+};
+
+const archiveOf = (file: File): Source | undefined => {
+  if (ARCHIVE.test(file.name)) return { name: file.name.replace(ARCHIVE, ''), archive: file };
+  if (OTHER_ARCHIVE.test(file.name))
+    throw unusable(
+      `${file.name} is an archive of another kind`,
+      'unpack it and drop the folder, or pack it as .tar.gz',
+    );
+  return undefined;
+};
+
+/** Walks entries without going into what is ignored: node_modules may hold 100,000 files. */
+const gather = async (name: string, root: readonly FileSystemEntry[]): Promise<Source> => {
+  const rules = root.find((entry) => entry.isFile && entry.name === IGNORE_FILE) as FileSystemFileEntry | undefined;
+  const ignore = createIgnore(await ignoreText(rules === undefined ? undefined : await fileOf(rules)));
+  const files: SourceFile[] = [];
+  let left = 0;
+  const walk = async (entries: readonly FileSystemEntry[], folder: string): Promise<void> => {
+    for (const entry of entries) {
+      const path = `${folder}${entry.name}`;
+      if (ignore(path)) left += 1;
+      else if (entry.isDirectory) await walk(await childrenOf(entry as FileSystemDirectoryEntry), `${path}/`);
+      else files.push({ path, file: await fileOf(entry as FileSystemFileEntry) });
+    }
+  };
+  await walk(root, '');
+  return treeOf(name, files, left);
+};
+
+const ignoredAnywhere = (path: string, ignore: (path: string) => boolean): boolean => {
+  const parts = path.split('/');
+  return parts.some((_part, index) => ignore(parts.slice(0, index + 1).join('/')));
+};
+
+const ignoreText = async (file: File | undefined): Promise<string> => (file === undefined ? '' : file.text());
+
+const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
+  new Promise((resolve, reject) => entry.file(resolve, reject));
+
+/** A reader gives a part at a time (100 in Chromium), and nothing at the end. */
+const childrenOf = async (entry: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> => {
+  const reader = entry.createReader();
+  const all: FileSystemEntry[] = [];
+  for (;;) {
+    const part = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (part.length === 0) return all;
+    all.push(...part);
+  }
+};
+
+const unusable = (message: string, hint: string): ApiError =>
+  new ApiError({ code: 'INVALID_INPUT', message, hint, retryable: false }, 0);

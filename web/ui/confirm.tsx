@@ -1,0 +1,133 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import type { DryRun } from '#kernel/schema';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { ErrorLine } from './error-card.tsx';
+import { Field, Input } from './field.tsx';
+import { SkeletonLines } from './layout.tsx';
+import { Badge, type Tone } from './status.tsx';
+
+interface ConfirmProps {
+  title: string;
+  /** What it means, beyond the plan. */
+  children?: ReactNode;
+  /** On the button: `Roll back`, `Delete shop`. */
+  verb: string;
+  /** Asks the API what would happen (`dry_run=true`). */
+  preview: () => Promise<DryRun>;
+  run: () => Promise<unknown>;
+  onClose: () => void;
+  /** Changes with what is chosen in `children`: the plan is asked for anew. */
+  variant?: string;
+  /** For what can't be undone: must be typed. */
+  name?: string;
+}
+
+/**
+ * Asks before something changes, and shows the plan that the API makes of it. With `name` the name has to be typed
+ * first. Stays open with the error when it fails.
+ */
+export const Confirm = ({ title, children, verb, preview, run, onClose, variant = '', name }: ConfirmProps) => {
+  const [typed, setTyped] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const plan = useQuery({
+    queryKey: ['plan', title, name ?? '', variant],
+    queryFn: preview,
+    gcTime: 0,
+    staleTime: 0,
+    retry: false,
+  });
+  const ready = (name === undefined || typed === name) && plan.isSuccess;
+  const confirm = async (): Promise<void> => {
+    if (!ready || busy) return;
+    setBusy(true);
+    setError(undefined);
+    try {
+      await run();
+      onClose();
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      onSubmit={() => void confirm()}
+      footer={
+        <>
+          <Button look="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button
+            type="submit"
+            look={name === undefined ? 'primary' : 'danger'}
+            filled={name !== undefined}
+            busy={busy}
+            disabled={!ready}
+          >
+            {verb}
+          </Button>
+        </>
+      }
+    >
+      {children}
+      {plan.isPending && <SkeletonLines lines={2} />}
+      {plan.isError && <ErrorLine error={plan.error} />}
+      {plan.isSuccess && <Plan plan={plan.data} />}
+      {name !== undefined && (
+        <Field label={<>Type “{name}” to confirm</>}>
+          {(wired) => (
+            <Input {...wired} mono autoFocus value={typed} onChange={(event) => setTyped(event.target.value)} />
+          )}
+        </Field>
+      )}
+      {error !== undefined && <ErrorLine error={error} />}
+    </Dialog>
+  );
+};
+
+const TONES: Record<string, Tone> = { delete: 'bad', cancel: 'warn', restart: 'busy', update: 'busy', create: 'ok' };
+
+/** What a change would do, as the API plans it. */
+export const Plan = ({ plan: { plan } }: { plan: DryRun }) => (
+  <div className="stack tight">
+    <p>{`${plan.summary.slice(0, 1).toUpperCase()}${plan.summary.slice(1)}.`}</p>
+    {plan.changes.length > 0 && (
+      <ul className="plan" aria-label="Planned changes">
+        {plan.changes.map((change) => (
+          <li key={`${change.action} ${change.resource} ${change.name}`}>
+            <span>
+              <Badge tone={TONES[change.action] ?? 'idle'}>{change.action}</Badge>
+            </span>
+            <span>
+              <span className="quiet">{change.resource}</span> <code>{change.name}</code>
+              <Further change={change} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    )}
+  </div>
+);
+
+const KNOWN = new Set(['action', 'resource', 'name', 'build']);
+
+const Further = ({ change }: { change: Record<string, unknown> }) => {
+  const rest = Object.entries(change).filter(([key, value]) => !KNOWN.has(key) && value !== undefined);
+  if (rest.length === 0) return null;
+  return (
+    <span className="small quiet">
+      {rest.map(([key, value]) => (
+        <span key={key}>
+          {' · '}
+          {key.replaceAll('_', ' ')} <code>{typeof value === 'string' ? value : JSON.stringify(value)}</code>
+        </span>
+      ))}
+    </span>
+  );
+};
