@@ -46,6 +46,7 @@ import { sessionsRoutes, type Sessions } from '#modules/sessions';
 import { servicesRoutes, type Services } from '#modules/services';
 import { createApiDocument, systemRoutes, type ApiDocument, type SourceRoute, type System } from '#modules/system';
 import { tokensRoutes, type Tokens } from '#modules/tokens';
+import { usageRoutes, type UsageReads } from '#modules/usage';
 import { mcpRoutes } from './mcp/routes.ts';
 
 export interface AppDeps {
@@ -83,6 +84,7 @@ export interface AppDeps {
   events: Events;
   logs: ServiceLogs;
   live: Live;
+  usage: UsageReads;
   createDeploy: CreateDeploy;
   /** Whether this executable is on trial after an upgrade. */
   onTrial?: () => boolean;
@@ -129,6 +131,7 @@ export const createApp = (deps: AppDeps) => {
     .use(eventsRoutes(deps))
     .use(logsRoutes(deps))
     .use(liveRoutes(deps))
+    .use(usageRoutes(deps))
     .use(deployRoutes(deps))
     .use(mcpRoutes({ handle: (request) => handle(request), hosts: deps.hosts, newSessionId: randomUUID }));
 

@@ -6,7 +6,6 @@ import { createHttpMetrics, measured } from '#http/metrics';
 import { createServer, parseListen, type Peer } from '#http/server';
 import type { Config } from '#kernel/config';
 import { systemCtx } from '#kernel/ctx';
-import { createLive } from '#modules/live';
 import { createRunner, type Runner } from '#modules/operations';
 import { createSystem } from '#modules/system';
 import { VERSION } from '#cli/version';
@@ -18,7 +17,7 @@ import { createEngines } from './compose/engines.ts';
 import { createModules } from './compose/modules.ts';
 import { startPlatform } from './compose/platform.ts';
 import { assemblePushes } from './compose/repos.ts';
-import { openWeb } from './compose/web.ts';
+import { assembleWatching } from './compose/watching.ts';
 
 export interface ServerIo {
   /** Where the server's own log goes, a line at a time. */
@@ -66,7 +65,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     problem: () => platform.problem(),
     version: VERSION,
   });
-  const live = createLive({ ...api, ...modules.states, clock, capacity: () => system.capacity(), onFault: log.error });
+  const watching = assembleWatching(base, engines, modules, system);
   const pushing = assemblePushes({
     ...deployDeps,
     ...modules.repos,
@@ -88,8 +87,8 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     downloads: await assembleDownloads(base, (request) => peerOf(request) !== undefined),
     http,
     system,
-    live,
-    web: openWeb(),
+    ...watching,
+    web: undefined,
     hosts: [config.baseDomain],
   });
   const listener = createServer({
@@ -131,10 +130,9 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   const begin = async (): Promise<void> => {
     if (onTrial !== undefined && (await onTrial.over) !== 'confirmed') return;
     runner.resume();
-    upkeepDone = Promise.all([upkeep.run(ending.signal), pushing.upkeep(ending.signal)]);
-    const { recovery, collector, caches } = deploy;
-    const parts = { recovery, collector, caches, ensurePlatform: platform.ensure };
-    maintenance = startMaintenance({ ...deployDeps, newId, queue: api.operations, ...parts });
+    upkeepDone = Promise.all([upkeep, watching.sampler, { run: pushing.upkeep }].map((each) => each.run(ending.signal)));
+    const parts = { ...deploy, queue: api.operations, ensurePlatform: platform.ensure };
+    maintenance = startMaintenance({ ...deployDeps, newId, ...parts });
   };
 
   return {
@@ -152,6 +150,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
       modules.closeDatastores();
       await api.logs.stop();
       api.tokens.stop();
+      watching.close();
       db.close();
       base.lock.release();
     },

@@ -14,14 +14,14 @@ export const parseTime = (text: string): number | undefined => {
 };
 
 /** Reads `since`: a time in RFC 3339, or how long ago, such as `10m` or `1h30m`. Milliseconds since the epoch. */
-export const parseSince = (text: string, now: number): number => {
+export const parseSince = (text: string, now: number, parameter = 'since'): number => {
   const ago = durationMs(text);
   if (ago !== undefined) return now - ago;
   // A `+` of the offset that was not encoded arrives as a space.
   const at = parseTime(text.replace(' ', '+'));
   if (at === undefined) {
     throw invalidInput(
-      `query.since "${text.slice(0, 40)}" is neither a time nor a duration`,
+      `query.${parameter} "${text.slice(0, 40)}" is neither a time nor a duration`,
       'use RFC 3339 such as 2026-01-31T12:00:00Z, or a duration such as 30s, 10m, 2h, 1d',
     );
   }

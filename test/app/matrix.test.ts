@@ -145,6 +145,7 @@ const ROWS: Record<string, Row> = {
   listEnv: { path: '/v1/projects/{project}/env', right: 200 },
   streamEvents: { path: '/v1/projects/{project}/events?follow=false', right: 200 },
   streamLogs: { path: '/v1/projects/{project}/services/web/logs?follow=false', right: 200 },
+  getUsage: { path: '/v1/projects/{project}/services/web/usage', right: 200 },
   streamLive: { path: '/v1/live?topics=nothing', right: 400 },
   createDeploy: {
     path: '/v1/projects/{project}/services/web/deploys',

@@ -10,6 +10,7 @@ import { createCatalogue, createTransfers } from '#modules/downloads';
 import { createLive } from '#modules/live';
 import { createSessions } from '#modules/sessions';
 import { createSystem } from '#modules/system';
+import { createRecorder, createSampler, createUsage, openUsageStore } from '#modules/usage';
 import { createGitHttp } from '#repos/git-http';
 import { createTokens } from '#modules/tokens';
 import { createFakeBuilder } from '#test/fakes/builder.ts';
@@ -101,8 +102,28 @@ export const createWorld = (options: WorldOptions = {}) => {
     version: '0.0.0-test',
     ...options.system,
   });
+  const usageStore = openUsageStore(':memory:');
+  const proxy = createFakeProxy({ running: true, routes: new Map(), controlPlane: null });
+  const sampler = createSampler({
+    clock,
+    log: rig.log,
+    runtime: rig.runtime,
+    proxy,
+    services: rig.serviceStore,
+    liveness: rig.liveness,
+    recorder: createRecorder(usageStore),
+  });
+  const usage = createUsage({
+    clock,
+    store: usageStore,
+    createdAt: (project, service) => {
+      void rig.services.liveRelease(project, service);
+      return rig.serviceStore.get(project, service)?.created_at ?? 0;
+    },
+  });
   const live = createLive({
     ...rig,
+    sampler,
     clock,
     names: rig.projects.names,
     read: rig.projects.peek,
@@ -133,6 +154,7 @@ export const createWorld = (options: WorldOptions = {}) => {
     tokens,
     sessions,
     live,
+    usage,
     web: undefined,
     createDeploy,
     downloads: {
@@ -189,5 +211,5 @@ export const createWorld = (options: WorldOptions = {}) => {
     return listener;
   };
 
-  return { rig, app, http, tokens, sessions, admin, deploys, peer, request, fetch, call, mint, listen };
+  return { rig, app, http, tokens, sessions, proxy, sampler, usageStore, admin, deploys, peer, request, fetch, call, mint, listen };
 };

@@ -63,6 +63,18 @@ export const statsContract = (bench: Bench): void => {
       const { id } = await bench.runtime.create(bench.spec('idle'));
       expect(await bench.runtime.stats(id)).toBeUndefined();
     });
+    test('what several use is read at once; those that do not run, or are not there, are left out', async () => {
+      const [one, two] = [await bench.run('idle'), await bench.run('idle')];
+      const { id: still } = await bench.runtime.create(bench.spec('idle'));
+      const usage = await bench.runtime.usage([one, still, 'f'.repeat(64), two]);
+      expect([...usage.keys()].sort()).toEqual([one, two].sort());
+      for (const { cpuSeconds, memoryBytes } of usage.values()) {
+        expect(cpuSeconds).toBeGreaterThan(0);
+        expect(cpuSeconds).toBeLessThan(60);
+        expect(memoryBytes).toBeGreaterThan(0);
+        expect(memoryBytes).toBeLessThanOrEqual(64 * 1024 ** 2);
+      }
+    });
   });
 };
 

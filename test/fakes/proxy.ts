@@ -1,4 +1,4 @@
-import type { Proxy, Route } from '#engines/proxy/port';
+import type { Proxy, Route, TrafficSeries } from '#engines/proxy/port';
 import { controlPlaneConfig, routeConfig, routeName } from '#engines/proxy/traefik-config-builder/index';
 import { BerthError, conflict } from '#kernel/errors';
 
@@ -15,6 +15,8 @@ export interface FakeProxy extends Proxy {
   calls: string[];
   /** The upstreams behind a host name. */
   live(host: string): string[] | undefined;
+  /** What `traffic` says. */
+  counted: TrafficSeries[];
   /** The next `apply` fails with this error. */
   failNext(error: BerthError): void;
 }
@@ -40,6 +42,11 @@ export const createFakeProxy = (state: FakeProxyState = newFakeProxyState()): Fa
   return {
     state,
     calls,
+    counted: [],
+    async traffic() {
+      if (!state.running) throw notRunning();
+      return structuredClone(this.counted);
+    },
     failNext: (error) => {
       failure = error;
     },

@@ -107,6 +107,7 @@ type ContainerView = Pick<
   | 'list'
   | 'logs'
   | 'stats'
+  | 'usage'
   | 'events'
 >;
 
@@ -162,6 +163,11 @@ const containerView = (engine: FakeEngine, { installation, enter, find, must }: 
     return state.status === 'running'
       ? { memoryBytes: 1024 ** 2, memoryLimitBytes: spec.memoryBytes, cpu: 0.01, pids: 1 }
       : undefined;
+  },
+  usage: async (ids) => {
+    enter('usage');
+    const running = ids.filter((id) => find(id)?.state.status === 'running');
+    return new Map(running.map((id) => [id, { cpuSeconds: 0.5, memoryBytes: 1024 ** 2 }]));
   },
   events: (labels, signal) => {
     enter('events');

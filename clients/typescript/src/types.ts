@@ -2385,15 +2385,68 @@ export interface Paths {
     };
   };
   "/v1/live": {
-    /** Follow several things in one stream: projects, operations, logs, capacity */
+    /** Follow several things in one stream: projects, operations, logs, usage */
     GET: {
       query: {
-        /** names with commas between: `projects`, `operations`, `admin`, `project:<project>`, `events:<project>`, `operation:<id>`, `logs:<project>/<service>`; `<topic>@<cursor>` goes on after a cursor */
+        /** names with commas between: `projects`, `operations`, `admin`, `project:<project>`, `events:<project>`, `operation:<id>`, `logs:<project>/<service>`, `usage:<project>/<service>`; `<topic>@<cursor>` goes on after a cursor */
         topics: string;
         /** like the header Last-Event-ID */
         last_event_id?: string;
       };
       reply: Response;
+    };
+  };
+  "/v1/projects/{project}/services/{service}/usage": {
+    /** Show requests, latency, errors, CPU, memory and restarts of a service over time */
+    GET: {
+      path: {
+        project: string;
+        service: string;
+      };
+      query: {
+        /** from this time on: RFC 3339, or a duration such as `6h`; an hour before `to` when omitted */
+        from?: string;
+        /** to this time: RFC 3339, or a duration; now when omitted */
+        to?: string;
+        /** at most so many intervals, 120 when omitted */
+        points?: number;
+      };
+      reply: {
+        project: string;
+        service: string;
+        /** RFC 3339, UTC */
+        from: string;
+        /** RFC 3339, UTC */
+        to: string;
+        /** length of the intervals; those without a measurement are left out */
+        step_seconds: number;
+        points: Array<{
+          /** start of the interval */
+          ts: string;
+          requests_per_second: number;
+          error_rate: number | null;
+          p50_ms: number | null;
+          p95_ms: number | null;
+          cpu: number | null;
+          memory_bytes: number | null;
+          /** running ones, the most in the interval */
+          replicas: number;
+          /** of replicas that had exited */
+          restarts: number;
+        }>;
+        /** those of the last day, in the same intervals */
+        replicas: Array<{
+          name: string;
+          points: Array<{
+            /** RFC 3339, UTC */
+            ts: string;
+            /** in cores */
+            cpu: number;
+            memory_bytes: number;
+            restarts: number;
+          }>;
+        }>;
+      };
     };
   };
   "/v1/projects/{project}/services/{service}/deploys": {

@@ -21,6 +21,7 @@ import type {
 } from '#modules/datastores';
 import type { EnvEntry, SetEnv } from '#modules/env';
 import type { Ended, ListedSession } from '#modules/sessions';
+import type { Usage } from '#modules/usage';
 import type { Token, UpdateToken, Whoami } from '#modules/tokens';
 import { createHttp, type HttpOptions, type RequestOptions } from './http.ts';
 import { reposApi } from './repos-api.ts';
@@ -84,6 +85,9 @@ export const createApi = (options: HttpOptions) => {
     restart: (of: string, name: string) => http.json<Accepted>('POST', service(of, name, 'restart')),
     listReleases: (of: string, name: string, page: Paging) =>
       http.json<List<'releases', Release>>('GET', service(of, name, 'releases'), { query: { ...page } }),
+
+    getUsage: (of: string, name: string, query: { from?: string; points?: number }) =>
+      http.json<Usage>('GET', service(of, name, 'usage'), { query }),
 
     setEnv: (of: string, values: Record<string, string | null>) =>
       http.json<SetEnv>('PUT', project(of, 'env'), { json: values }),

@@ -30,6 +30,7 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
       services: async () => (await import('./services.ts')).services,
       releases: async () => (await import('./releases.ts')).releases,
       operations: async () => (await import('./operations.ts')).operations,
+      usage: async () => (await import('./usage.ts')).usage,
       watch: async () => (await import('./watch.ts')).watch,
       events: async () => (await import('./events.ts')).events,
       tokens: async () => (await import('./tokens.ts')).tokens,

@@ -6,7 +6,7 @@ export const watch = defineCommand({
   name: 'watch',
   summary: 'Follow several things at once: projects, operations, logs',
   details: [
-    'Topics: projects, operations, admin, project:<project>, events:<project>, operation:<id>, logs:<project>/<service>.',
+    'Topics: projects, operations, admin, project:<project>, events:<project>, operation:<id>, logs:<project>/<service>, usage:<project>/<service>.',
   ],
   examples: [
     { line: 'berth watch', says: 'projects and operations as they change, until Ctrl-C' },
@@ -44,6 +44,7 @@ const LINES: { [K in LiveEvent['kind']]: (event: Extract<LiveEvent, { kind: K }>
   lines: ({ lines }) => lines.map(({ line }) => line),
   phase: ({ phase }) => [`${phase.phase}  ${phase.message}`],
   done: ({ done }) => [done.status],
+  usage: ({ point }) => [`${point.requests_per_second}/s  p95 ${point.p95_ms ?? '-'} ms  CPU ${point.cpu ?? '-'}`],
   capacity: ({ capacity }) => [`${capacity.services} services, ${capacity.replicas} replicas`],
   problem: ({ error }) => [`${error.code}: ${error.message}`],
 };

@@ -11,6 +11,8 @@ export interface TraefikApi {
   difference(name: string, expected: DynamicConfig): Promise<string | null>;
   /** Whether nothing of the route is live any more. */
   isGone(name: string): Promise<boolean>;
+  /** In the Prometheus text format. */
+  metrics(): Promise<string>;
 }
 
 interface LiveService {
@@ -33,7 +35,7 @@ const REQUEST_TIMEOUT_MS = 2_000;
  * and is switched in together with all routers.
  */
 export const createTraefikApi = (port: number): TraefikApi => {
-  const get = async <T>(path: string): Promise<T | undefined> => {
+  const read = async (path: string): Promise<string | undefined> => {
     let response: Response;
     try {
       response = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
@@ -43,7 +45,11 @@ export const createTraefikApi = (port: number): TraefikApi => {
     const text = await response.text();
     if (response.status === 404) return undefined;
     if (!response.ok) throw new ApiUnreachable(`the reverse proxy's API answered ${response.status}`);
-    return JSON.parse(text) as T;
+    return text;
+  };
+  const get = async <T>(path: string): Promise<T | undefined> => {
+    const text = await read(path);
+    return text === undefined ? undefined : (JSON.parse(text) as T);
   };
   const router = (name: string): Promise<LiveRouter | undefined> => get(`/api/http/routers/${name}@file`);
   const service = (name: string): Promise<LiveService | undefined> => get(`/api/http/services/${name}@file`);
@@ -65,6 +71,7 @@ export const createTraefikApi = (port: number): TraefikApi => {
       const surplus = await router(`${name}.${names.length}`);
       return surplus === undefined ? null : 'a host name of the previous route is still live';
     },
+    metrics: async () => (await read('/metrics')) ?? '',
     isGone: async (name) => (await service(name)) === undefined && (await router(`${name}.0`)) === undefined,
   };
 };

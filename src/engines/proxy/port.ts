@@ -18,6 +18,22 @@ export interface Proxy {
   /** Routes the API's own host name to berth's listener. */
   applyControlPlane(route: ControlPlaneRoute): Promise<void>;
   health(): Promise<ProxyHealth>;
+  /** What has passed since the proxy began to count; it begins anew at 0 now and then, each series by itself. */
+  traffic(): Promise<TrafficSeries[]>;
+}
+
+/** Upper bounds of the latency buckets in seconds. */
+export const LATENCY_BOUNDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+/** Requests of one service that were answered alike. */
+export interface TrafficSeries {
+  project: string;
+  service: string;
+  /** Tells it from the others of the service. */
+  key: string;
+  status: number;
+  /** Requests by latency, not summed up: one more than there are bounds, the last for all above. */
+  buckets: number[];
 }
 
 export interface Route {

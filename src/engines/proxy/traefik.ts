@@ -12,6 +12,7 @@ import { createRouteFiles } from './files.ts';
 import { ensureContainer } from './lifecycle.ts';
 import type { Proxy, ProxyHealth } from './port.ts';
 import { createRouteTable } from './route-table.ts';
+import { parseTraffic } from './traffic.ts';
 import {
   CONTROL_PLANE,
   controlPlaneConfig,
@@ -105,6 +106,7 @@ export const createTraefikProxy = (options: TraefikProxyOptions): Proxy => {
       ),
     applyControlPlane: async (route) =>
       table.apply(CONTROL_PLANE, controlPlaneConfig(route, { tls, proxySecret: options.proxySecret })),
+    traffic: async () => parseTraffic(await api.metrics()),
     health: async () => health(api, (await files.routes()).length),
   };
 };

@@ -5,9 +5,10 @@ import type { Connection } from '#engines/docker/connection';
 import { createBody, resourceLimits, wholeSeconds } from './container-spec.ts';
 import { labelFilter } from './events.ts';
 import { statusOf } from '#engines/docker/failures';
-import type { ContainerSpec, ContainerState, Labels, Runtime } from './port.ts';
+import type { ContainerSpec, ContainerState, ContainerUsage, Labels, Runtime } from './port.ts';
 import { carries } from './labels.ts';
-import { readStats } from './stats.ts';
+import { createCgroups } from './cgroups.ts';
+import { readStats, readUsage } from './stats.ts';
 
 /** Beyond the grace: the time that Docker itself may take to end a container. */
 const STOP_MARGIN_MS = 15_000;
@@ -15,7 +16,7 @@ const REMOVAL_POLL_MS = 50;
 /** The longest that a timer can take. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
-type ContainerReads = Pick<Runtime, 'inspect' | 'list' | 'stats'>;
+type ContainerReads = Pick<Runtime, 'inspect' | 'list' | 'stats' | 'usage'>;
 type ContainerCalls = ContainerReads &
   Pick<Runtime, 'create' | 'start' | 'keepRunning' | 'stop' | 'remove' | 'wait' | 'updateResources'>;
 
@@ -110,6 +111,17 @@ const containerReads = ({ call }: Connection, installation: Labels): ContainerRe
         throw error;
       }
     });
+  const cgroups = createCgroups();
+  const engineUsage = (id: string): Promise<ContainerUsage | undefined> =>
+    call(`measure container ${id}`, async (docker, abortSignal) => {
+      try {
+        const options = { stream: false as const, 'one-shot': true, abortSignal };
+        return readUsage(await container(docker, id).stats(options));
+      } catch (error) {
+        if (statusOf(error) === 404) return undefined;
+        throw error;
+      }
+    });
   return {
     inspect,
     list: (labels) =>
@@ -123,6 +135,15 @@ const containerReads = ({ call }: Connection, installation: Labels): ContainerRe
           running: State === 'running',
         }));
       }),
+    usage: async (ids) => {
+      const found = new Map<string, ContainerUsage>();
+      const readOne = async (id: string): Promise<void> => {
+        const usage = (await cgroups.read(id)) ?? (await engineUsage(id));
+        if (usage !== undefined) found.set(id, usage);
+      };
+      await Promise.all(ids.map(readOne));
+      return found;
+    },
     stats: async (id) => {
       if ((await inspect(id)) === undefined) throw missing(id);
       return await call(`measure container ${id}`, async (docker, abortSignal) => {

@@ -51,6 +51,8 @@ export interface Runtime {
   getArchive(id: string, path: string): Promise<Readable>;
   /** One reading; undefined when the container does not run. Takes up to 2 s, because CPU needs two samples. */
   stats(id: string): Promise<ContainerStats | undefined>;
+  /** What these containers use, quickly enough for all of them every few seconds; those that do not run are left out. */
+  usage(ids: readonly string[]): Promise<Map<string, ContainerUsage>>;
   /**
    * Container events (`die`, `oom`, `start`, …) of containers with these labels, from the moment of the call until `signal`
    * aborts or the link breaks.
@@ -220,6 +222,13 @@ export interface ContainerStats {
   /** Share of one core, 1.0 = one core fully used. */
   cpu: number;
   pids: number;
+}
+
+export interface ContainerUsage {
+  /** CPU time since its start. */
+  cpuSeconds: number;
+  /** Without the page cache that the kernel gives back under pressure. */
+  memoryBytes: number;
 }
 
 export interface RuntimeEvent {

@@ -1,4 +1,4 @@
-import type { ContainerStats } from './port.ts';
+import type { ContainerStats, ContainerUsage } from './port.ts';
 
 /** The part of Docker's statistics that is used; every field may be missing, depending on the kernel. */
 export interface RawStats {
@@ -24,6 +24,14 @@ export const readStats = (raw: RawStats): ContainerStats | undefined => {
     cpu: cpuShare(raw.precpu_stats ?? {}, raw.cpu_stats ?? {}),
     pids: raw.pids_stats?.current ?? 0,
   };
+};
+
+/** The counters of one sample. */
+export const readUsage = (raw: RawStats): ContainerUsage | undefined => {
+  const memory = raw.memory_stats?.usage;
+  const nanoseconds = raw.cpu_stats?.cpu_usage?.total_usage;
+  if (memory === undefined || nanoseconds === undefined) return undefined;
+  return { cpuSeconds: nanoseconds / 1e9, memoryBytes: memory - reclaimable(raw.memory_stats?.stats ?? {}, memory) };
 };
 
 /** Page cache that the kernel gives back under pressure: cgroup v1 calls it `total_inactive_file`, v2 `inactive_file`. */

@@ -5,6 +5,7 @@ import type { Operation, OperationEvent } from '#modules/operations';
 import type { ProjectTree } from '#modules/projects';
 import type { Service } from '#modules/services';
 import type { Capacity } from '#modules/system';
+import type { Reading } from '#modules/usage';
 
 /** A project as the overview shows it. */
 export interface ProjectSummary extends Pick<ProjectTree, 'name' | 'state' | 'created_at'> {
@@ -29,6 +30,7 @@ interface Carried {
   lines: { lines: (EventOf<'log'> | (LogLine & { seq: number }))[] };
   phase: { phase: EventOf<'phase'> };
   done: { done: EventOf<'done'> };
+  usage: Reading;
   capacity: { capacity: Capacity };
   problem: { error: ErrorBody };
 }

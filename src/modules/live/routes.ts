@@ -11,7 +11,7 @@ const LiveQuery = Type.Object({
     minLength: 1,
     maxLength: 8000,
     description:
-      'names with commas between: `projects`, `operations`, `admin`, `project:<project>`, `events:<project>`, `operation:<id>`, `logs:<project>/<service>`; `<topic>@<cursor>` goes on after a cursor',
+      'names with commas between: `projects`, `operations`, `admin`, `project:<project>`, `events:<project>`, `operation:<id>`, `logs:<project>/<service>`, `usage:<project>/<service>`; `<topic>@<cursor>` goes on after a cursor',
     examples: ['projects,operations'],
   }),
 });
@@ -30,9 +30,9 @@ export const liveRoutes = ({ live }: { live: Live }) =>
         operationId: 'streamLive',
         capability: 'any',
         tag: 'live',
-        summary: 'Follow several things in one stream: projects, operations, logs, capacity',
+        summary: 'Follow several things in one stream: projects, operations, logs, usage',
         description:
-          'Each event’s data has its `kind`, its `topic`, and the `cursor` that the topic goes on after (null for states, which are sent whole). To go on after a loss, or with other topics, open it anew with the last cursor of each. A topic that is missing or not allowed is a `problem` with the error; the others go on. Kinds: `project`, `gone`, `ready`, `state`, `event`, `operation`, `lines`, `phase`, `done`, `capacity`, `problem`.',
+          'Each event’s data has its `kind`, its `topic`, and the `cursor` that the topic goes on after (null for states, which are sent whole). To go on after a loss, or with other topics, open it anew with the last cursor of each. A topic that is missing or not allowed is a `problem` with the error; the others go on. Kinds: `project`, `gone`, `ready`, `state`, `event`, `operation`, `lines`, `phase`, `done`, `usage`, `capacity`, `problem`.',
         stream: true,
       }),
     },

@@ -7,6 +7,7 @@ import type { Events } from '#modules/events';
 import type { ServiceLogs } from '#modules/logs';
 import type { Operation, Operations } from '#modules/operations';
 import type { Capacity } from '#modules/system';
+import type { Reading, Sampler } from '#modules/usage';
 import { frameOf } from './model.ts';
 import { followEvents, followLog, followOperation, type Stop } from './sources.ts';
 import { createStates, type States, type StatesDeps } from './states.ts';
@@ -23,6 +24,7 @@ export interface LiveDeps extends Omit<StatesDeps, 'clock'> {
   events: Events;
   operations: Operations;
   logs: Pick<ServiceLogs, 'read'>;
+  sampler: Pick<Sampler, 'watch'>;
   capacity: () => Promise<Capacity>;
   /** NOT_FOUND for a missing project or service. */
   requireService: (project: string, service: string) => void;
@@ -33,6 +35,8 @@ const CAPACITY_MS = 5000;
 const LOG_TAIL = 200;
 /** Operations that are shown at the start besides those under way. */
 const OPEN_OPERATIONS = 200;
+
+type Send = (frame: Uint8Array) => void;
 
 interface OperationWatcher {
   topic: string;
@@ -51,9 +55,17 @@ export const createLive = (deps: LiveDeps): Live => {
     onFault,
   });
 
+  const encoded = new WeakMap<Reading, Uint8Array>();
+  const usage = ({ project, service }: { project: string; service: string }, name: string, send: Send): Stop =>
+    deps.sampler.watch(project, service, (reading) => {
+      const frame = encoded.get(reading) ?? frameOf('usage', name, null, reading);
+      encoded.set(reading, frame);
+      send(frame);
+    });
+
   const start = (ctx: Ctx, reader: SseReader, wanted: Wanted): Stop | Promise<Stop> => {
     const { topic, name } = wanted;
-    const send = (frame: Uint8Array): void => reader.send(frame);
+    const send: Send = (frame) => reader.send(frame);
     requireAllowed(deps, ctx, topic);
     if (topic.kind === 'projects')
       return changes.hold(() => {
@@ -68,6 +80,7 @@ export const createLive = (deps: LiveDeps): Live => {
     if (topic.kind === 'events') return followEvents(events, reader, wanted, topic.project);
     if (topic.kind === 'logs')
       return followLog(deps.logs.read(topic.project, topic.service, logStart(wanted)), reader, wanted);
+    if (topic.kind === 'usage') return usage(topic, name, send);
     return capacity.join(send);
   };
 
@@ -103,7 +116,7 @@ const requireAllowed = (deps: LiveDeps, ctx: Ctx, topic: Topic): void => {
     requireProject(ctx.actor, topic.project);
     if (deps.read(topic.project) === undefined) throw projectNotFound(topic.project);
   }
-  if (topic.kind === 'logs') deps.requireService(topic.project, topic.service);
+  if ('service' in topic) deps.requireService(topic.project, topic.service);
   if (topic.kind === 'operation') deps.operations.require(ctx, topic.id);
 };
 

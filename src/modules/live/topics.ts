@@ -5,7 +5,7 @@ export type Topic =
   | { kind: 'projects' | 'operations' | 'admin' }
   | { kind: 'project' | 'events'; project: string }
   | { kind: 'operation'; id: string }
-  | { kind: 'logs'; project: string; service: string };
+  | { kind: 'logs' | 'usage'; project: string; service: string };
 
 /** A topic that a reader asks for, as it is written, and where it goes on. */
 export interface Wanted {
@@ -19,7 +19,7 @@ export interface Wanted {
 const MOST = 50;
 
 const RULE =
-  'topics are projects, operations, admin, project:<project>, events:<project>, operation:<id>, logs:<project>/<service>; after an @ the cursor that a topic goes on after';
+  'topics are projects, operations, admin, project:<project>, events:<project>, operation:<id>, logs:<project>/<service>, usage:<project>/<service>; after an @ the cursor that a topic goes on after';
 
 /** Reads the list of topics; of one that is named twice the last counts. */
 export const readTopics = (text: string, lastEventId: string | undefined): Wanted[] => {
@@ -47,7 +47,8 @@ const topicOf = (name: string): Topic | undefined => {
     return { kind, id: project };
   if (!isName(project)) return undefined;
   if ((kind === 'project' || kind === 'events') && service === undefined) return { kind, project };
-  if (kind === 'logs' && service !== undefined && isName(service)) return { kind, project, service };
+  if ((kind === 'logs' || kind === 'usage') && service !== undefined && isName(service))
+    return { kind, project, service };
   return undefined;
 };
 

@@ -38,6 +38,7 @@ const COMMON = [
   '--metrics.prometheus.addEntryPointsLabels=false',
   '--metrics.prometheus.addRoutersLabels=false',
   '--metrics.prometheus.addServicesLabels=true',
+  '--metrics.prometheus.buckets=0.002,0.005,0.01,0.025,0.05,0.1,0.25,0.5,1,2.5,5,10',
   '--serversTransport.forwardingTimeouts.dialTimeout=1s',
   '--serversTransport.forwardingTimeouts.responseHeaderTimeout=0s',
   '--serversTransport.forwardingTimeouts.idleConnTimeout=1500ms',

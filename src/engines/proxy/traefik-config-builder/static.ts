@@ -1,3 +1,4 @@
+import { LATENCY_BOUNDS } from '../port.ts';
 import { CERT_RESOLVER } from './model.ts';
 
 /** Paths inside Traefik's container. */
@@ -39,6 +40,7 @@ const apiArguments = (port: number): string[] => [
   '--metrics.prometheus.addEntryPointsLabels=false',
   '--metrics.prometheus.addRoutersLabels=false',
   '--metrics.prometheus.addServicesLabels=true',
+  `--metrics.prometheus.buckets=${LATENCY_BOUNDS.join(',')}`,
 ];
 
 /**

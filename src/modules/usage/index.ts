@@ -1,0 +1,6 @@
+export * from './model.ts';
+export { createRecorder } from './recorder.ts';
+export { usageRoutes } from './routes.ts';
+export { createSampler, type Reading, type Sampler } from './sampler.ts';
+export { createUsage, type UsageReads } from './service.ts';
+export { openUsageStore, type UsageStore } from './store.ts';
