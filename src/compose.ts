@@ -18,6 +18,7 @@ import { createModules } from './compose/modules.ts';
 import { startPlatform } from './compose/platform.ts';
 import { assemblePushes } from './compose/repos.ts';
 import { assembleWatching } from './compose/watching.ts';
+import { openWeb } from './compose/web.ts';
 
 export interface ServerIo {
   /** Where the server's own log goes, a line at a time. */
@@ -88,7 +89,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     http,
     system,
     ...watching,
-    web: undefined,
+    web: openWeb(),
     hosts: [config.baseDomain],
   });
   const listener = createServer({
