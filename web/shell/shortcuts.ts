@@ -5,6 +5,7 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent);
 /** How the palette's key is written on this machine. */
 export const PALETTE_KEYS = isApple ? '⌘K' : 'Ctrl K';
 
+/** Asked of the innermost target: editors live in shadow roots. */
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
@@ -22,7 +23,7 @@ export const useShortcuts = (keys: Record<string, () => void>): void => {
     let first = '';
     let at = 0;
     const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.composedPath()[0] ?? null)) return;
       if (document.querySelector('dialog[open]') !== null) return;
       const pair = event.timeStamp - at < PAIR_MS ? `${first} ${event.key}` : event.key;
       const run = latest.current[pair] ?? latest.current[event.key];

@@ -1,0 +1,22 @@
+import type { Entry } from './reads.ts';
+
+export interface Compared {
+  table: string;
+  /** As estimated by the database; -1 when it never counted. */
+  now: number | undefined;
+  then: number | undefined;
+  fate: 'is replaced' | 'comes back' | 'goes';
+}
+
+/** What a restore means for each table: those of the backup (`schema.table` → rows) beside those that are there. */
+export const compareTables = (objects: Record<string, number>, tables: readonly Entry[]): Compared[] => {
+  const now = new Map(
+    tables
+      .filter(({ type }) => type.endsWith('table') && type !== 'foreign table')
+      .map(({ schema, name, row_estimate }) => [schema === undefined ? name : `${schema}.${name}`, row_estimate ?? -1]),
+  );
+  return [...new Set([...Object.keys(objects), ...now.keys()])].sort().map((table) => {
+    const then = objects[table];
+    return { table, now: now.get(table), then, fate: then === undefined ? 'goes' : now.has(table) ? 'is replaced' : 'comes back' };
+  });
+};
