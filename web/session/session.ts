@@ -36,16 +36,20 @@ whenSignedOut(() => {
 
 export const signIn = async (token: string): Promise<void> => {
   const session = await call<BrowserSession>('POST', at('session'), { json: { token } });
-  queries.clear();
+  know(session);
+};
+
+/** What was read as somebody else is forgotten. The session's own query stays, since those who look at it hold on to it. */
+const know = (session: BrowserSession | null): void => {
   queries.setQueryData(sessionRead.queryKey, session);
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
 };
 
 /** Ends this browser's session, or all of this token's. */
 export const signOut = async (everywhere: boolean): Promise<void> => {
   await call('DELETE', at(everywhere ? 'sessions' : 'session'));
   stopLive();
-  queries.clear();
-  queries.setQueryData(sessionRead.queryKey, null);
+  know(null);
 };
 
 export const holds = ({ capabilities }: Pick<BrowserSession, 'capabilities'>, capability: Capability): boolean =>

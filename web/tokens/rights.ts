@@ -1,0 +1,55 @@
+import type { Capability } from '#kernel/scope';
+import type { BrowserSession } from '#modules/sessions';
+
+/** What each capability lets its bearer do, in the order of the picker. */
+export const CAPABILITIES: readonly (readonly [name: Capability, what: string])[] = [
+  ['read', 'See services, releases, logs, events and usage'],
+  ['deploy', 'Deploy, roll back and restart'],
+  ['scale', 'Change replicas and limits'],
+  ['manage_env', 'Set and unset environment variables'],
+  ['manage_repos', 'Push, commit and change repositories'],
+  ['manage_datastores', 'Create, back up, restore and delete datastores'],
+  ['query_datastores', 'Read and write data in consoles and tunnels'],
+  ['manage_projects', 'Create and delete projects'],
+  ['manage_tokens', 'Mint tokens, never beyond its own rights'],
+  ['admin', 'Everything, and run the server'],
+];
+
+type Rights = Pick<BrowserSession, 'capabilities' | 'projects' | 'token_expires_at'>;
+
+/** What a token may hand on: no token reaches beyond the one that made it. */
+export const grantable = ({ capabilities }: Rights): Capability[] =>
+  CAPABILITIES.map(([name]) => name).filter((name) => capabilities.includes('admin') || capabilities.includes(name));
+
+export const mayGrantAll = ({ projects }: Rights): boolean => projects.includes('*');
+
+export type Lifetime = '7' | '30' | '90' | '365' | 'never' | 'date';
+
+const DAY_MS = 86_400_000;
+const LABELS: Record<Lifetime, string> = {
+  '7': '7 days',
+  '30': '30 days',
+  '90': '90 days',
+  '365': '1 year',
+  never: 'Never',
+  date: 'On a date…',
+};
+
+/** The lifetimes that fit within the caller's own. */
+export const lifetimes = ({ token_expires_at: limit }: Rights, now: number): { value: Lifetime; label: string }[] =>
+  (Object.keys(LABELS) as Lifetime[])
+    .filter((each) => {
+      if (limit === null || each === 'date') return true;
+      return each !== 'never' && now + Number(each) * DAY_MS <= Date.parse(limit);
+    })
+    .sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b))
+    .map((value) => ({ value, label: LABELS[value] }));
+
+const ORDER: readonly Lifetime[] = ['7', '30', '90', '365', 'never', 'date'];
+
+/** As the API takes it; a date means its end, as the browser's clock has it. */
+export const expiryOf = (lifetime: Lifetime, date: string, now: number): string | null => {
+  if (lifetime === 'never') return null;
+  if (lifetime === 'date') return new Date(`${date}T23:59:59`).toISOString();
+  return new Date(now + Number(lifetime) * DAY_MS).toISOString();
+};
