@@ -16,6 +16,7 @@ const VALUES = new Map([
 /** Reads `dry_run` and `confirm` strictly, and refuses parameters that the route does not know, or gets twice. */
 export const readFlags = (entry: RouteEntry, request: Request): Flags => {
   const at = request.url.indexOf('?');
+  if (entry.meta.anyQuery) return NONE;
   if (at === -1) {
     if (entry.meta.confirm) throw unconfirmed(request);
     return NONE;

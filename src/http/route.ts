@@ -26,6 +26,8 @@ export interface RouteSpec {
   basic?: boolean;
   /** Is for programs, and takes no cookie of a browser. */
   bearerOnly?: boolean;
+  /** Takes any query, which a page in the browser reads. */
+  anyQuery?: boolean;
 }
 
 /** The part of a route's `detail` that the guard and the OpenAPI document read. */
@@ -39,6 +41,7 @@ export interface RouteMeta {
   stream: boolean;
   basic: boolean;
   bearerOnly: boolean;
+  anyQuery: boolean;
 }
 
 /**
@@ -63,6 +66,7 @@ export const route = (spec: RouteSpec) => ({
       stream: spec.stream ?? false,
       basic: spec.basic ?? false,
       bearerOnly: spec.bearerOnly ?? false,
+      anyQuery: spec.anyQuery ?? false,
     } satisfies RouteMeta,
   },
 });

@@ -39,6 +39,8 @@ const PLACES = [
   '/operations',
   '/tokens/new',
   '/admin/audit',
+  '/sign-in?next=%2Fp%2Fshop&ended=1',
+  '/p/shop/repos/web/file/a%25.txt?ref=feature%2Fx',
 ];
 
 const open = () => createWorld({ app: { web: built() } });

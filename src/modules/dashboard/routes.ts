@@ -26,7 +26,7 @@ const PLACES = [
 ] as const;
 
 const page = (operationId: string, summary: string) =>
-  route({ operationId, capability: 'public', tag: 'dashboard', summary, page: true });
+  route({ operationId, capability: 'public', tag: 'dashboard', summary, page: true, anyQuery: true });
 
 export const dashboardRoutes = ({ web }: DashboardDeps) => {
   const app = new Elysia()
