@@ -37,9 +37,13 @@ describe('a cell', () => {
 
 describe('an export', () => {
   test('as CSV quotes what needs it, and tells empty text from NULL', () => {
-    expect(toCsv(COLUMNS, [[1, 'say "hi", you\nthere'], [null, ''], [2, ' x']])).toBe(
-      'id,note\r\n1,"say ""hi"", you\nthere"\r\n,""\r\n2," x"\r\n',
-    );
+    expect(
+      toCsv(COLUMNS, [
+        [1, 'say "hi", you\nthere'],
+        [null, ''],
+        [2, ' x'],
+      ]),
+    ).toBe('id,note\r\n1,"say ""hi"", you\nthere"\r\n,""\r\n2," x"\r\n');
   });
 
   test('as JSON keeps types, and both of two columns of the same name', () => {
@@ -63,7 +67,11 @@ describe('the history', () => {
   });
 
   test('keeps what does not', () => {
-    for (const query of ['select * from users where id = 7', 'select token_id from tokens', "select * from orders where state = 'paid'"])
+    for (const query of [
+      'select * from users where id = 7',
+      'select token_id from tokens',
+      "select * from orders where state = 'paid'",
+    ])
       expect([query, mayHoldSecret(query, 'postgres')]).toEqual([query, false]);
     expect(mayHoldSecret('HGETALL cart:1', 'redis')).toBe(false);
   });
@@ -83,7 +91,8 @@ describe('the history', () => {
 
   test('is none when what is stored is not its own, and survives a full storage', () => {
     const storage = (text: string | null) => ({ getItem: () => text });
-    for (const text of [null, 'not json', '{"a":1}', '[1,{"query":2}]']) expect(readHistory('k', storage(text))).toEqual([]);
+    for (const text of [null, 'not json', '{"a":1}', '[1,{"query":2}]'])
+      expect(readHistory('k', storage(text))).toEqual([]);
     const full = {
       setItem: () => {
         throw new DOMException('full', 'QuotaExceededError');
@@ -99,26 +108,43 @@ describe('looking into a table, key or collection', () => {
     expect(lookInto('postgres', { schema: 'public', name: 'a"; drop table b; --', type: 'table' }).query).toBe(
       'select * from "public"."a""; drop table b; --" limit 100',
     );
-    expect(lookInto('redis', { name: 'a b "c"', type: 'hash' })).toEqual({ query: 'HGETALL', params: ['a b "c"'], readOnly: true });
+    expect(lookInto('redis', { name: 'a b "c"', type: 'hash' })).toEqual({
+      query: 'HGETALL',
+      params: ['a b "c"'],
+      readOnly: true,
+    });
     expect(lookInto('redis', { name: 'k', type: 'something new' })).toMatchObject({ query: 'TYPE', params: ['k'] });
     expect(lookInto('mongo', { name: 'a"b', type: 'collection' }).query).toBe('{"find":"a\\"b","limit":100}');
   });
 
   test('tells a write that its own switch forbade how to allow it', () => {
-    const refused = new ApiError({ code: 'CAPABILITY_MISSING', message: 'cannot', hint: 'leave read_only out: this token may write', retryable: false }, 403);
-    expect(withSwitchHint(refused, true)).toMatchObject({ message: 'cannot', hint: 'turn on “Allow writes” and run it again' });
+    const refused = new ApiError(
+      {
+        code: 'CAPABILITY_MISSING',
+        message: 'cannot',
+        hint: 'leave read_only out: this token may write',
+        retryable: false,
+      },
+      403,
+    );
+    expect(withSwitchHint(refused, true)).toMatchObject({
+      message: 'cannot',
+      hint: 'turn on “Allow writes” and run it again',
+    });
     expect(withSwitchHint(refused, false)).toBe(refused);
   });
 });
 
 test('a restore names each table that is replaced, comes back or goes', () => {
   expect(
-    compareTables({ 'public.users': 3, 'public.old': 1 }, [
+    compareTables({ 'public.users': 3, 'public.old': 1, 'public."Odd ""one"""': 2 }, [
+      { schema: 'public', name: 'Odd "one"', type: 'table', row_estimate: 2 },
       { schema: 'public', name: 'users', type: 'table', row_estimate: 5 },
       { schema: 'public', name: 'new', type: 'partitioned table', row_estimate: -1 },
       { schema: 'public', name: 'active', type: 'view' },
     ]),
   ).toEqual([
+    { table: 'public.Odd "one"', now: 2, then: 2, fate: 'is replaced' },
     { table: 'public.new', now: -1, then: undefined, fate: 'goes' },
     { table: 'public.old', now: undefined, then: 1, fate: 'comes back' },
     { table: 'public.users', now: 5, then: 3, fate: 'is replaced' },
@@ -127,15 +153,26 @@ test('a restore names each table that is replaced, comes back or goes', () => {
 
 test('limits that are typed go to the API as numbers, and what is none as it is', () => {
   expect(limitsBody({ memory: ' 512 ', cpus: '0,5', storage: '' })).toEqual({ memory_mb: 512, cpus: 0.5 });
-  expect(limitsBody({ memory: 'much', cpus: '', storage: '1e3' })).toEqual({ memory_mb: 'much', storage_limit_mb: 1000 });
+  expect(limitsBody({ memory: 'much', cpus: '', storage: '1e3' })).toEqual({
+    memory_mb: 'much',
+    storage_limit_mb: 1000,
+  });
 });
 
 test('what the form knows of each kind is what the engines say', () => {
   const parts = {} as never;
-  const engines = { postgres: createPostgresEngine(parts), redis: createRedisEngine(parts), mongo: createMongoEngine(parts) };
+  const engines = {
+    postgres: createPostgresEngine(parts),
+    redis: createRedisEngine(parts),
+    mongo: createMongoEngine(parts),
+  };
   for (const kind of ['postgres', 'redis', 'mongo'] as const) {
     const { versions, defaultMemoryMb, restorable } = engines[kind];
-    expect({ versions: [...KINDS[kind].versions] as string[], memory: KINDS[kind].memory as number, restorable: KINDS[kind].restorable as boolean }).toEqual({
+    expect({
+      versions: [...KINDS[kind].versions] as string[],
+      memory: KINDS[kind].memory as number,
+      restorable: KINDS[kind].restorable as boolean,
+    }).toEqual({
       versions: [...versions],
       memory: defaultMemoryMb,
       restorable,

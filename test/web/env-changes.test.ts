@@ -8,7 +8,11 @@ const planOf = (changes: { action: string; resource: string; name: string }[]) =
 
 describe('what a pasted .env asks for', () => {
   test('is its values, and with those names that it lacks unset', () => {
-    expect(changesOf('A=1\nexport B="two\nlines"\n# C=3\n', ['A', 'OLD'])).toEqual({ OLD: null, A: '1', B: 'two\nlines' });
+    expect(changesOf('A=1\nexport B="two\nlines"\n# C=3\n', ['A', 'OLD'])).toEqual({
+      OLD: null,
+      A: '1',
+      B: 'two\nlines',
+    });
   });
 
   test('keeps a variable that is called env or __proto__ a variable', () => {

@@ -13,7 +13,8 @@ const set = (key: string, operation: string | undefined): void => {
 };
 
 export const watchOperation = (project: string, datastore: string, operation: string | null): void => {
-  if (operation !== null && seen.get(keyOf(project, datastore)) !== operation) set(keyOf(project, datastore), operation);
+  if (operation !== null && seen.get(keyOf(project, datastore)) !== operation)
+    set(keyOf(project, datastore), operation);
 };
 
 export const dismissOperation = (project: string, datastore: string): void => set(keyOf(project, datastore), undefined);

@@ -18,7 +18,12 @@ export const BackupDetails = ({ backup, onClose }: { backup: Backup; onClose: ()
           ['Key', <Copyable key="key" text={backup.key} />],
           ['Status', <BackupStatus key="status" status={backup.status} />],
           ['Made', `${exactly(Date.parse(backup.started_at))}, ${backup.cause}, by ${backup.created_by}`],
-          ['Verified', backup.verified_at === null ? 'not yet' : `${exactly(Date.parse(backup.verified_at))}: restored elsewhere, and counted`],
+          [
+            'Verified',
+            backup.verified_at === null
+              ? 'not yet'
+              : `${exactly(Date.parse(backup.verified_at))}: restored elsewhere, and counted`,
+          ],
           ['Of', `${backup.kind} ${backup.version}`],
           ['Size', backup.bytes === null ? '–' : bytes(backup.bytes)],
           ['SHA-256', backup.sha256 === null ? '–' : <Copyable key="sha" text={backup.sha256} />],

@@ -79,10 +79,16 @@ export const Backups = ({ datastore }: TabProps) => {
             One is made every night, restored elsewhere and counted; only then it is called verified.
           </Empty>
         )}
-        {data !== undefined && data.length > 0 && <BackupTable backups={data} mayManage={mayManage} onOpen={setOpen} datastore={datastore} />}
+        {data !== undefined && data.length > 0 && (
+          <div className="actions-last">
+            <BackupTable backups={data} mayManage={mayManage} onOpen={setOpen} datastore={datastore} />
+          </div>
+        )}
       </Card>
       {!KINDS[kind].restorable && (
-        <Notice>Backups of {kind} are proved to load, but restored by hand: download one, and follow docs/datastores.md.</Notice>
+        <Notice>
+          Backups of {kind} are proved to load, but restored by hand: download one, and follow docs/datastores.md.
+        </Notice>
       )}
       {open?.what === 'details' && <BackupDetails backup={open.backup} onClose={close} />}
       {open?.what === 'restore' && <RestoreBackup datastore={datastore} backup={open.backup} onClose={close} />}
@@ -103,13 +109,36 @@ const BackupTable = ({ datastore, backups, mayManage, onOpen }: BackupTableProps
     caption="Backups, newest first"
     columns={[
       { head: 'Status', cell: ({ status }) => <BackupStatus status={status} /> },
-      { head: 'Made', cell: ({ started_at, cause }) => <span className="nowrap"><Ago at={started_at} /> <span className="quiet">{cause}</span></span> },
+      {
+        head: 'Made',
+        cell: ({ started_at, cause }) => (
+          <span className="nowrap">
+            <Ago at={started_at} /> <span className="quiet">{cause}</span>
+          </span>
+        ),
+      },
       { head: 'Rows', end: true, cell: ({ rows }) => (rows === null ? '–' : rows.toLocaleString('en')) },
-      { head: 'Size', end: true, cell: ({ bytes: size }) => <span className="nowrap">{size === null ? '–' : bytes(size)}</span> },
-      { head: 'Took', end: true, cell: ({ duration_ms }) => <span className="nowrap">{duration_ms === null ? '–' : duration(duration_ms)}</span> },
+      {
+        head: 'Size',
+        end: true,
+        cell: ({ bytes: size }) => <span className="nowrap">{size === null ? '–' : bytes(size)}</span>,
+      },
+      {
+        head: 'Took',
+        end: true,
+        cell: ({ duration_ms }) => <span className="nowrap">{duration_ms === null ? '–' : duration(duration_ms)}</span>,
+      },
       { head: 'Where', cell: (backup) => <Places backup={backup} /> },
-      { head: 'Kept', cell: ({ expires_at, status }) => <Kept expires={expires_at} verified={status === 'verified'} /> },
-      { head: 'Actions', silent: true, end: true, cell: (backup) => <BackupActions datastore={datastore} backup={backup} mayManage={mayManage} onOpen={onOpen} /> },
+      {
+        head: 'Kept',
+        cell: ({ expires_at, status }) => <Kept expires={expires_at} verified={status === 'verified'} />,
+      },
+      {
+        head: 'Actions',
+        silent: true,
+        end: true,
+        cell: (backup) => <BackupActions datastore={datastore} backup={backup} mayManage={mayManage} onOpen={onOpen} />,
+      },
     ]}
     rows={backups}
     keyOf={({ key }) => key}
@@ -133,13 +162,22 @@ const Kept = ({ expires, verified }: { expires: string | null; verified: boolean
   return expires === null ? <span className="nowrap quiet">until the next</span> : <Ago at={expires} />;
 };
 
-const BackupActions = ({ datastore: { project, name, kind }, backup, mayManage, onOpen }: TabProps & { backup: Backup; mayManage: boolean; onOpen: (open: Open) => void }) => {
+const BackupActions = ({
+  datastore: { project, name, kind },
+  backup,
+  mayManage,
+  onOpen,
+}: TabProps & { backup: Backup; mayManage: boolean; onOpen: (open: Open) => void }) => {
   const verified = backup.status === 'verified';
   const items: MenuItem[] = [
     { label: 'What is in it', icon: 'info', onSelect: () => onOpen({ what: 'details', backup }) },
     ...(mayManage && verified
       ? [
-          { label: 'Download', icon: 'download', onSelect: () => location.assign(datastoreAt(project, name, 'backups', backup.key, 'download')) } as const,
+          {
+            label: 'Download',
+            icon: 'download',
+            onSelect: () => location.assign(datastoreAt(project, name, 'backups', backup.key, 'download')),
+          } as const,
           ...(KINDS[kind].restorable
             ? ([
                 { label: 'Restore…', icon: 'rollback', onSelect: () => onOpen({ what: 'restore', backup }) },
@@ -149,13 +187,30 @@ const BackupActions = ({ datastore: { project, name, kind }, backup, mayManage, 
         ]
       : []),
     ...(mayManage && (verified || backup.status === 'failed')
-      ? [{ kind: 'rule' } as const, { label: 'Delete…', icon: 'trash', danger: true, onSelect: () => onOpen({ what: 'delete', backup }) } as const]
+      ? [
+          { kind: 'rule' } as const,
+          {
+            label: 'Delete…',
+            icon: 'trash',
+            danger: true,
+            onSelect: () => onOpen({ what: 'delete', backup }),
+          } as const,
+        ]
       : []),
   ];
-  return <Menu items={items} trigger={(props) => <IconButton slim icon="more" label={`Actions for the backup ${backup.key}`} {...props} />} />;
+  return (
+    <Menu
+      items={items}
+      trigger={(props) => <IconButton slim icon="more" label={`Actions for the backup ${backup.key}`} {...props} />}
+    />
+  );
 };
 
-const DeleteBackup = ({ datastore: { project, name }, backup: { key }, onClose }: TabProps & { backup: Backup; onClose: () => void }) => {
+const DeleteBackup = ({
+  datastore: { project, name },
+  backup: { key },
+  onClose,
+}: TabProps & { backup: Backup; onClose: () => void }) => {
   const path = datastoreAt(project, name, 'backups', key);
   return (
     <Confirm

@@ -14,9 +14,19 @@ import { Result } from './result.tsx';
 import { lookInto, run } from './run.ts';
 
 const WORDS: Record<Datastore['kind'], { many: string; find: string; none: string; about: string }> = {
-  postgres: { many: 'Tables', find: 'Part of a name', none: 'No tables yet', about: 'What the app creates appears here.' },
+  postgres: {
+    many: 'Tables',
+    find: 'Part of a name',
+    none: 'No tables yet',
+    about: 'What the app creates appears here.',
+  },
   redis: { many: 'Keys', find: 'Pattern, such as user:*', none: 'No keys', about: 'What the app stores appears here.' },
-  mongo: { many: 'Collections', find: 'Part of a name', none: 'No collections yet', about: 'What the app creates appears here.' },
+  mongo: {
+    many: 'Collections',
+    find: 'Part of a name',
+    none: 'No collections yet',
+    about: 'What the app creates appears here.',
+  },
 };
 
 const idOf = ({ schema, name }: Entry): string => `${schema ?? ''}.${name}`;
@@ -27,7 +37,9 @@ export const Browse = ({ datastore }: TabProps) => {
   const [typed, setTyped] = useState('');
   const match = useDeferredValue(typed.trim());
   const [chosen, setChosen] = useState<Entry>();
-  const { data, error, isPending, isFetching, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery(tablesRead(project, name, match));
+  const { data, error, isPending, isFetching, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery(
+    tablesRead(project, name, match),
+  );
   const entries = data?.pages.flatMap((page) => page.tables) ?? [];
   const words = WORDS[kind];
   return (
@@ -35,7 +47,15 @@ export const Browse = ({ datastore }: TabProps) => {
       <Card
         title={words.many}
         flush
-        actions={<IconButton slim icon="restart" label={`Read the ${words.many.toLowerCase()} again`} busy={isFetching} onClick={() => void refetch()} />}
+        actions={
+          <IconButton
+            slim
+            icon="restart"
+            label={`Read the ${words.many.toLowerCase()} again`}
+            busy={isFetching}
+            onClick={() => void refetch()}
+          />
+        }
       >
         <div className="browse-find">
           <SearchInput label={words.find} value={typed} onChange={(event) => setTyped(event.target.value)} />
@@ -52,8 +72,16 @@ export const Browse = ({ datastore }: TabProps) => {
         <ul className="entries">
           {entries.map((entry) => (
             <li key={idOf(entry)}>
-              <button type="button" aria-pressed={chosen !== undefined && idOf(chosen) === idOf(entry)} onClick={() => setChosen(entry)}>
-                <span className="cut mono">{entry.schema === undefined || entry.schema === 'public' ? entry.name : `${entry.schema}.${entry.name}`}</span>
+              <button
+                type="button"
+                aria-pressed={chosen !== undefined && idOf(chosen) === idOf(entry)}
+                onClick={() => setChosen(entry)}
+              >
+                <span className="cut mono">
+                  {entry.schema === undefined || entry.schema === 'public'
+                    ? entry.name
+                    : `${entry.schema}.${entry.name}`}
+                </span>
                 <span className="small quiet nowrap">{figureOf(entry)}</span>
               </button>
             </li>
@@ -114,9 +142,7 @@ const Content = ({ datastore, entry }: { datastore: Datastore; entry: Entry }) =
       >
         {columns.length > 0 && (
           <details className="columns-of">
-            <summary>
-              {columns.length} columns
-            </summary>
+            <summary>{columns.length} columns</summary>
             <Table
               caption={`Columns of ${entry.name}`}
               columns={[
@@ -130,7 +156,11 @@ const Content = ({ datastore, entry }: { datastore: Datastore; entry: Entry }) =
                 },
                 { head: 'Type', cell: (column) => <code>{column.type}</code> },
                 { head: 'Null', cell: (column) => (column.nullable ? 'may be' : 'never') },
-                { head: 'Default', cell: (column) => (column.default === null ? <span className="faint">none</span> : <code>{column.default}</code>) },
+                {
+                  head: 'Default',
+                  cell: (column) =>
+                    column.default === null ? <span className="faint">none</span> : <code>{column.default}</code>,
+                },
               ]}
               rows={columns}
               keyOf={(column) => column.name}
@@ -154,5 +184,7 @@ const factsOf = ({ type, row_estimate, size_bytes, ttl_seconds }: Entry): string
     type,
     ...(row_estimate === undefined || row_estimate < 0 ? [] : [`about ${row_estimate.toLocaleString('en')} rows`]),
     ...(size_bytes === undefined ? [] : [bytes(size_bytes)]),
-    ...(ttl_seconds === undefined ? [] : [ttl_seconds === null ? 'does not expire' : `expires in ${duration(ttl_seconds * 1000)}`]),
+    ...(ttl_seconds === undefined
+      ? []
+      : [ttl_seconds === null ? 'does not expire' : `expires in ${duration(ttl_seconds * 1000)}`]),
   ].join(' · ');

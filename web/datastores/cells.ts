@@ -31,7 +31,8 @@ export const toCsv = (columns: Columns, rows: Rows): string =>
 
 const field = (value: unknown): string => (value === null || value === undefined ? '' : quoted(cellText(value)));
 
-const quoted = (text: string): string => (text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const quoted = (text: string): string =>
+  text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
 /** Objects by column. Columns of the same name get a number, because an object has each key once. */
 export const toJson = (columns: Columns, rows: Rows): string => {

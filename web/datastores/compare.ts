@@ -15,8 +15,18 @@ export const compareTables = (objects: Record<string, number>, tables: readonly 
       .filter(({ type }) => type.endsWith('table') && type !== 'foreign table')
       .map(({ schema, name, row_estimate }) => [schema === undefined ? name : `${schema}.${name}`, row_estimate ?? -1]),
   );
-  return [...new Set([...Object.keys(objects), ...now.keys()])].sort().map((table) => {
-    const then = objects[table];
-    return { table, now: now.get(table), then, fate: then === undefined ? 'goes' : now.has(table) ? 'is replaced' : 'comes back' };
+  const backedUp = new Map(Object.entries(objects).map(([table, rows]) => [unquoted(table), rows]));
+  return [...new Set([...backedUp.keys(), ...now.keys()])].sort().map((table) => {
+    const then = backedUp.get(table);
+    return {
+      table,
+      now: now.get(table),
+      then,
+      fate: then === undefined ? 'goes' : now.has(table) ? 'is replaced' : 'comes back',
+    };
   });
 };
+
+/** Names that need it are quoted in a backup, as in SQL. */
+const unquoted = (name: string): string =>
+  name.replaceAll(/"((?:[^"]|"")*)"/g, (_whole, inner: string) => inner.replaceAll('""', '"'));

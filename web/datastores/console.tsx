@@ -63,7 +63,9 @@ export const Console = ({ datastore }: TabProps) => {
     try {
       const values = withParams(kind, query) ? readParams(params) : [];
       keep(query);
-      setOutcome({ reply: await run(datastore, { query, params: values, readOnly: !(writes && mayWrite) }, controller.signal) });
+      setOutcome({
+        reply: await run(datastore, { query, params: values, readOnly: !(writes && mayWrite) }, controller.signal),
+      });
     } catch (thrown) {
       setOutcome(controller.signal.aborted ? undefined : { error: withSwitchHint(thrown, mayWrite) });
     } finally {
@@ -75,12 +77,30 @@ export const Console = ({ datastore }: TabProps) => {
     <div className="stack">
       <div className="console">
         <Suspense fallback={<Skeleton height="8.75rem" />}>
-          <Editor kind={kind} {...HINTS[kind]} value={text} schema={schema} onChange={change} onRun={(query) => void execute(query)} />
+          <Editor
+            kind={kind}
+            {...HINTS[kind]}
+            value={text}
+            schema={schema}
+            onChange={change}
+            onRun={(query) => void execute(query)}
+          />
         </Suspense>
         {withParams(kind, text) && (
           <div className="console-params">
-            <Field label="Values of $1, $2 … as a JSON array" hint="Values are not recorded, neither in events nor in the history.">
-              {(wired) => <Input {...wired} mono placeholder='[2, "Grace"]' value={params} onChange={(event) => setParams(event.target.value)} />}
+            <Field
+              label="Values of $1, $2 … as a JSON array"
+              hint="Values are not recorded, neither in events nor in the history."
+            >
+              {(wired) => (
+                <Input
+                  {...wired}
+                  mono
+                  placeholder='[2, "Grace"]'
+                  value={params}
+                  onChange={(event) => setParams(event.target.value)}
+                />
+              )}
             </Field>
           </div>
         )}
@@ -118,7 +138,8 @@ export const Console = ({ datastore }: TabProps) => {
         {outcome?.reply !== undefined && <Result reply={outcome.reply} name={`${project}-${name}`} />}
         {outcome === undefined && since === undefined && (
           <p className="quiet">
-            One statement at a time, at most 500 rows; <Kbd>{RUN_KEYS}</Kbd> runs it, or what is selected. Each is an event of the project.
+            One statement at a time, at most 500 rows; <Kbd>{RUN_KEYS}</Kbd> runs it, or what is selected. Each is an
+            event of the project.
           </p>
         )}
       </div>

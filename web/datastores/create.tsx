@@ -19,7 +19,15 @@ const ALL = Object.keys(KINDS) as Kind[];
 const UNSET: Limits = { memory: '', cpus: '', storage: '' };
 
 /** What a new datastore should be, beside what the API would do for it. */
-export const CreateDatastore = ({ project, taken, onClose }: { project: string; taken: readonly string[]; onClose: () => void }) => {
+export const CreateDatastore = ({
+  project,
+  taken,
+  onClose,
+}: {
+  project: string;
+  taken: readonly string[];
+  onClose: () => void;
+}) => {
   const [kind, setKind] = useState<Kind>(ALL.find((each) => !taken.includes(each)) ?? 'postgres');
   const [name, setName] = useState('');
   const [version, setVersion] = useState('');
@@ -28,7 +36,12 @@ export const CreateDatastore = ({ project, taken, onClose }: { project: string; 
   const [error, setError] = useState<unknown>();
   const [, navigate] = useLocation();
   const path = at('projects', project, 'datastores');
-  const body = { kind, ...(name.trim() !== '' && { name: name.trim() }), ...(version !== '' && { version }), ...limitsBody(limits) };
+  const body = {
+    kind,
+    ...(name.trim() !== '' && { name: name.trim() }),
+    ...(version !== '' && { version }),
+    ...limitsBody(limits),
+  };
   const plan = usePlan(path, body, () => call<DryRun>('POST', path, { json: body, query: { dry_run: true } }));
   const exists = plan.ready && plan.data?.plan.changes.length === 0;
   const create = async (): Promise<void> => {
@@ -62,13 +75,25 @@ export const CreateDatastore = ({ project, taken, onClose }: { project: string; 
         </>
       }
     >
-      <KindChoice kind={kind} onChange={(next) => {
-        setKind(next);
-        setVersion('');
-      }} />
+      <KindChoice
+        kind={kind}
+        onChange={(next) => {
+          setKind(next);
+          setVersion('');
+        }}
+      />
       <div className="two">
         <Field label="Name" hint={`Called ${kind} it gives the plain variables; another name prefixes them.`}>
-          {(wired) => <Input {...wired} mono autoCapitalize="off" placeholder={kind} value={name} onChange={(event) => setName(event.target.value)} />}
+          {(wired) => (
+            <Input
+              {...wired}
+              mono
+              autoCapitalize="off"
+              placeholder={kind}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
         </Field>
         <Field label="Version">
           {(wired) => (
@@ -76,7 +101,10 @@ export const CreateDatastore = ({ project, taken, onClose }: { project: string; 
               {...wired}
               value={version}
               onChange={(event) => setVersion(event.target.value)}
-              options={KINDS[kind].versions.map((each, index) => ({ value: index === 0 ? '' : each, label: index === 0 ? `${each} (usual)` : each }))}
+              options={KINDS[kind].versions.map((each, index) => ({
+                value: index === 0 ? '' : each,
+                label: index === 0 ? `${each} (usual)` : each,
+              }))}
             />
           )}
         </Field>

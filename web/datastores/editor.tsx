@@ -1,4 +1,4 @@
-import { autocompletion, closeBrackets, completionKeymap } from '@codemirror/autocomplete';
+import { autocompletion, closeBrackets, closeCompletion, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { PostgreSQL, sql } from '@codemirror/lang-sql';
@@ -36,14 +36,19 @@ const Editor = ({ kind, label, hint, value, schema, onChange, onRun }: EditorPro
     const node = host.current;
     if (node === null) return undefined;
     const root = node.shadowRoot ?? node.attachShadow({ mode: 'open' });
+    const runIt = (editor: EditorView): boolean => {
+      closeCompletion(editor);
+      calls.current.onRun(chosenText(editor.state));
+      return true;
+    };
     const editor = new EditorView({
       root,
       parent: root,
       state: EditorState.create({
         doc: initial.current,
         extensions: [
-          Prec.highest(keymap.of([{ key: 'Mod-Enter', run: ({ state }) => (calls.current.onRun(chosenText(state)), true) }])),
-          EditorView.contentAttributes.of({ 'aria-label': label }),
+          Prec.highest(keymap.of([{ key: 'Mod-Enter', run: runIt }])),
+          EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) calls.current.onChange(update.state.doc.toString());
           }),
@@ -65,7 +70,10 @@ const Editor = ({ kind, label, hint, value, schema, onChange, onRun }: EditorPro
   useEffect(() => {
     const editor = view.current;
     if (editor === undefined || editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value }, selection: { anchor: value.length } });
+    editor.dispatch({
+      changes: { from: 0, to: editor.state.doc.length, insert: value },
+      selection: { anchor: value.length },
+    });
   }, [value]);
   return <div ref={host} className="editor" />;
 };
@@ -91,14 +99,31 @@ const COLOURS = HighlightStyle.define([
 const LOOK = EditorView.theme({
   '&': { color: 'var(--text)', backgroundColor: 'var(--surface)', font: '450 0.8125rem/1.25rem var(--mono)' },
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.25rem', minHeight: '8.75rem', maxHeight: '18rem', overflow: 'auto' },
+  '.cm-scroller': {
+    fontFamily: 'var(--mono)',
+    lineHeight: '1.25rem',
+    minHeight: '8.75rem',
+    maxHeight: '18rem',
+    overflow: 'auto',
+  },
   '.cm-content': { padding: '0.625rem 0', caretColor: 'var(--text)' },
   '.cm-line': { padding: '0 0.75rem' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
   '.cm-placeholder': { color: 'var(--text-3)' },
-  '.cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground': { backgroundColor: 'var(--accent-wash)' },
-  '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--accent-wash)', outline: '1px solid var(--line-strong)' },
-  '.cm-tooltip': { border: '1px solid var(--line)', borderRadius: '0.375rem', backgroundColor: 'var(--raised)', color: 'var(--text)', overflow: 'hidden' },
+  '.cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground': {
+    backgroundColor: 'var(--accent-wash)',
+  },
+  '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': {
+    backgroundColor: 'var(--accent-wash)',
+    outline: '1px solid var(--line-strong)',
+  },
+  '.cm-tooltip': {
+    border: '1px solid var(--line)',
+    borderRadius: '0.375rem',
+    backgroundColor: 'var(--raised)',
+    color: 'var(--text)',
+    overflow: 'hidden',
+  },
   '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)', fontSize: '0.8125rem' },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent-wash)', color: 'var(--text)' },
 });

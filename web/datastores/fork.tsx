@@ -62,10 +62,20 @@ export const ForkDatastore = ({ datastore: { project, name: from, memory_mb, cpu
       }
     >
       <p>
-        Another datastore, filled from {backup === undefined ? 'the newest verified backup' : <code>{backup}</code>}; this one stays as it is.
+        Another datastore, filled from {backup === undefined ? 'the newest verified backup' : <code>{backup}</code>};
+        this one stays as it is.
       </p>
       <Field label="Name" hint="Its variables are prefixed by it.">
-        {(wired) => <Input {...wired} mono autoFocus autoCapitalize="off" value={name} onChange={(event) => setName(event.target.value)} />}
+        {(wired) => (
+          <Input
+            {...wired}
+            mono
+            autoFocus
+            autoCapitalize="off"
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
       </Field>
       <LimitFields limits={limits} onChange={setLimits} usual={{ memory: String(memory_mb), cpus: String(cpus) }} />
       <PlanPreview plan={plan} />

@@ -1,4 +1,13 @@
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react';
+import {
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type CSSProperties,
+  type KeyboardEvent,
+} from 'react';
 import { CopyButton } from '../ui/code.tsx';
 import { cellLine, cellText, isNumeric, widthsOf, type Columns, type Rows } from './cells.ts';
 
@@ -50,11 +59,26 @@ export const ResultGrid = ({ label, columns, rows }: GridProps) => {
         aria-readonly
         tabIndex={0}
         className="grid"
-        onKeyDown={(event) => onKey(event, { at, rows: rows.length, columns: columns.length, page: Math.floor(view.height / ROW_PX) - 1, go, copied: cellText(value) })}
+        onKeyDown={(event) =>
+          onKey(event, {
+            at,
+            rows: rows.length,
+            columns: columns.length,
+            page: Math.floor(view.height / ROW_PX) - 1,
+            go,
+            copied: cellText(value),
+          })
+        }
       >
         <div role="row" aria-rowindex={1} className="grid-head" style={{ width: total }}>
           {shownColumns.map((column) => (
-            <span key={column} role="columnheader" aria-colindex={column + 1} style={placed(lefts, widths, column)} title={`${columns[column]?.name ?? ''} ${columns[column]?.type ?? ''}`}>
+            <span
+              key={column}
+              role="columnheader"
+              aria-colindex={column + 1}
+              style={placed(lefts, widths, column)}
+              title={`${columns[column]?.name ?? ''} ${columns[column]?.type ?? ''}`}
+            >
               <strong className="cut">{columns[column]?.name}</strong>
               <span className="cut">{columns[column]?.type}</span>
             </span>
@@ -62,7 +86,13 @@ export const ResultGrid = ({ label, columns, rows }: GridProps) => {
         </div>
         <div role="presentation" className="grid-body" style={{ width: total, height: rows.length * ROW_PX }}>
           {range(first, last).map((row) => (
-            <div key={row} role="row" aria-rowindex={row + 2} className="grid-row" style={{ top: row * ROW_PX, width: total }}>
+            <div
+              key={row}
+              role="row"
+              aria-rowindex={row + 2}
+              className="grid-row"
+              style={{ top: row * ROW_PX, width: total }}
+            >
               {shownColumns.map((column) => (
                 <Cell
                   key={column}
@@ -79,7 +109,14 @@ export const ResultGrid = ({ label, columns, rows }: GridProps) => {
           ))}
         </div>
       </div>
-      {rows.length > 0 && <Inspector value={value} name={columns[at.column]?.name ?? ''} type={columns[at.column]?.type ?? ''} row={at.row} />}
+      {rows.length > 0 && (
+        <Inspector
+          value={value}
+          name={columns[at.column]?.name ?? ''}
+          type={columns[at.column]?.type ?? ''}
+          row={at.row}
+        />
+      )}
     </div>
   );
 };
@@ -123,7 +160,12 @@ const Inspector = ({ value, name, type, row }: { value: unknown; name: string; t
         </span>
         <CopyButton text={value === null || value === undefined ? '' : cellText(value)} label="Copy cell" />
       </div>
-      <pre tabIndex={0} role="region" aria-label="Chosen cell" className={value === null || value === undefined ? 'null' : undefined}>
+      <pre
+        tabIndex={0}
+        role="region"
+        aria-label="Chosen cell"
+        className={value === null || value === undefined ? 'null' : undefined}
+      >
         {text.slice(0, LONGEST_SHOWN)}
       </pre>
     </div>
@@ -164,18 +206,25 @@ const offsetsOf = (widths: readonly number[]): number[] => {
 };
 
 const visible = (lefts: readonly number[], widths: readonly number[], { left, width }: View): number[] =>
-  lefts.flatMap((start, index) => (start + (widths[index] ?? 0) >= left - 300 && start <= left + width + 300 ? [index] : []));
+  lefts.flatMap((start, index) =>
+    start + (widths[index] ?? 0) >= left - 300 && start <= left + width + 300 ? [index] : [],
+  );
 
 const placed = (lefts: readonly number[], widths: readonly number[], column: number): CSSProperties => ({
   left: lefts[column] ?? 0,
   width: widths[column] ?? 0,
 });
 
-const range = (from: number, to: number): number[] => Array.from({ length: Math.max(0, to - from) }, (_none, index) => from + index);
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: Math.max(0, to - from) }, (_none, index) => from + index);
 
 const clamp = (value: number, length: number): number => Math.max(0, Math.min(length - 1, value));
 
-const reveal = (node: HTMLElement, { row, column }: Place, { lefts, widths }: { lefts: readonly number[]; widths: readonly number[] }): void => {
+const reveal = (
+  node: HTMLElement,
+  { row, column }: Place,
+  { lefts, widths }: { lefts: readonly number[]; widths: readonly number[] },
+): void => {
   const top = row * ROW_PX;
   const room = node.clientHeight - HEAD_PX;
   if (top < node.scrollTop) node.scrollTop = top;

@@ -15,13 +15,16 @@ const CHARACTERS = 80;
 export const HistoryMenu = ({ history, onChoose, onClear }: HistoryMenuProps) => {
   const items: MenuItem[] = [
     { kind: 'label', label: history.length === 0 ? 'Nothing was run yet' : 'Kept in this browser only' },
-    ...history.slice(0, SHOWN).map(
-      ({ query }): MenuItem => ({
-        label: <code>{query.replaceAll(/\s+/g, ' ').slice(0, CHARACTERS)}</code>,
-        onSelect: () => onChoose(query),
-      }),
-    ),
-    ...(history.length === 0 ? [] : [{ kind: 'rule' } as const, { label: 'Clear the history', icon: 'trash', danger: true, onSelect: onClear } as const]),
+    ...history.slice(0, SHOWN).map(({ query }): MenuItem => ({
+      label: <code>{query.replaceAll(/\s+/g, ' ').slice(0, CHARACTERS)}</code>,
+      onSelect: () => onChoose(query),
+    })),
+    ...(history.length === 0
+      ? []
+      : [
+          { kind: 'rule' } as const,
+          { label: 'Clear the history', icon: 'trash', danger: true, onSelect: onClear } as const,
+        ]),
   ];
   return (
     <Menu

@@ -7,7 +7,8 @@ export interface Remembered {
 const MOST = 50;
 const LONGEST = 4000;
 
-const SECRET_WORD = /pass(?:word|wd|phrase)?\b|secret|token|credential|api_?key|private_?key|\bauth\b|\bhello\b|setuser|identified|encrypt/i;
+const SECRET_WORD =
+  /pass(?:word|wd|phrase)?\b|secret|token|credential|api_?key|private_?key|\bauth\b|\bhello\b|setuser|identified|encrypt/i;
 const LITERAL = /'[^']*'|"[^"]*"|\$([A-Za-z_]*)\$/;
 const URL_WITH_USER = /:\/\/[^\s/@]*:[^\s/@]+@/;
 const KEY_BLOCK = /-----BEGIN/;
@@ -37,13 +38,24 @@ export const readHistory = (key: string, storage: Pick<Storage, 'getItem'> = loc
 };
 
 const isRemembered = (value: unknown): value is Remembered =>
-  typeof value === 'object' && value !== null && 'query' in value && typeof value.query === 'string' && 'at' in value && typeof value.at === 'string';
+  typeof value === 'object' &&
+  value !== null &&
+  'query' in value &&
+  typeof value.query === 'string' &&
+  'at' in value &&
+  typeof value.at === 'string';
 
 /** The history with this one at its front; each statement stands in it once. */
 export const remembered = (history: readonly Remembered[], query: string, at: string): Remembered[] =>
-  query.length > LONGEST ? [...history] : [{ query, at }, ...history.filter((each) => each.query !== query)].slice(0, MOST);
+  query.length > LONGEST
+    ? [...history]
+    : [{ query, at }, ...history.filter((each) => each.query !== query)].slice(0, MOST);
 
-export const writeHistory = (key: string, history: readonly Remembered[], storage: Pick<Storage, 'setItem' | 'removeItem'> = localStorage): void => {
+export const writeHistory = (
+  key: string,
+  history: readonly Remembered[],
+  storage: Pick<Storage, 'setItem' | 'removeItem'> = localStorage,
+): void => {
   try {
     if (history.length === 0) storage.removeItem(key);
     else storage.setItem(key, JSON.stringify(history));

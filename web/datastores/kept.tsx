@@ -12,7 +12,13 @@ import { watchOperation } from './activity.ts';
 import { datastoreAt, datastoresChanged } from './reads.ts';
 
 /** The data that a restore replaced, and the way back to it. */
-export const KeptData = ({ datastore: { project, name }, kept }: { datastore: DatastoreDetail; kept: NonNullable<DatastoreDetail['kept']> }) => {
+export const KeptData = ({
+  datastore: { project, name },
+  kept,
+}: {
+  datastore: DatastoreDetail;
+  kept: NonNullable<DatastoreDetail['kept']>;
+}) => {
   const may = useMay();
   const [undoing, setUndoing] = useState(false);
   const path = datastoreAt(project, name, 'restore', 'undo');
@@ -21,7 +27,8 @@ export const KeptData = ({ datastore: { project, name }, kept }: { datastore: Da
       <Notice>
         <div className="row wrap">
           <span className="grow">
-            <code>{kept.backup}</code> was restored <Ago at={kept.restored_at} />. The data of before is kept until it goes <Ago at={kept.until} />.
+            <code>{kept.backup}</code> was restored <Ago at={kept.restored_at} />. The data of before is kept until it
+            goes <Ago at={kept.until} />.
           </span>
           {may('manage_datastores') && (
             <Button slim icon="rollback" onClick={() => setUndoing(true)}>
@@ -43,7 +50,10 @@ export const KeptData = ({ datastore: { project, name }, kept }: { datastore: Da
           }}
           onClose={() => setUndoing(false)}
         >
-          <p>What was written since the restore changes place with the data of before; swapping once more brings it back. Apps reconnect.</p>
+          <p>
+            What was written since the restore changes place with the data of before; swapping once more brings it back.
+            Apps reconnect.
+          </p>
         </Confirm>
       )}
     </>

@@ -17,17 +17,35 @@ export const LimitFields = ({ limits, onChange, usual }: LimitFieldsProps) => (
   <div className="three">
     <Field label="Memory, MB">
       {(wired) => (
-        <Input {...wired} inputMode="numeric" placeholder={usual.memory} value={limits.memory} onChange={(event) => onChange({ ...limits, memory: event.target.value })} />
+        <Input
+          {...wired}
+          inputMode="numeric"
+          placeholder={usual.memory}
+          value={limits.memory}
+          onChange={(event) => onChange({ ...limits, memory: event.target.value })}
+        />
       )}
     </Field>
     <Field label="CPU, cores">
       {(wired) => (
-        <Input {...wired} inputMode="decimal" placeholder={usual.cpus} value={limits.cpus} onChange={(event) => onChange({ ...limits, cpus: event.target.value })} />
+        <Input
+          {...wired}
+          inputMode="decimal"
+          placeholder={usual.cpus}
+          value={limits.cpus}
+          onChange={(event) => onChange({ ...limits, cpus: event.target.value })}
+        />
       )}
     </Field>
     <Field label="Storage limit, MB">
       {(wired) => (
-        <Input {...wired} inputMode="numeric" placeholder="none" value={limits.storage} onChange={(event) => onChange({ ...limits, storage: event.target.value })} />
+        <Input
+          {...wired}
+          inputMode="numeric"
+          placeholder="none"
+          value={limits.storage}
+          onChange={(event) => onChange({ ...limits, storage: event.target.value })}
+        />
       )}
     </Field>
   </div>

@@ -26,22 +26,32 @@ const DatastoresPage = ({ project }: { project: string }) => {
   );
   return (
     <>
-      <PageHead title="Datastores" crumbs={[{ label: project, to: to('project', { project }) }]} actions={data !== undefined && data.length > 0 && create} />
+      <PageHead
+        title="Datastores"
+        crumbs={[{ label: project, to: to('project', { project }) }]}
+        actions={data !== undefined && data.length > 0 && create}
+      />
       {data === undefined && error !== null && <ErrorCard error={error} onRetry={() => void refetch()} />}
       {isPending && <SkeletonLines lines={4} />}
       {data !== undefined && (
         <Card flush>
           {data.length === 0 ? (
             <Empty icon="datastore" title="No datastores yet" action={create || undefined}>
-              Postgres, Redis or Mongo, in about a second. Every service of the project is given its variables, and every night a backup is
-              made and proved.
+              Postgres, Redis or Mongo, in about a second. Every service of the project is given its variables, and
+              every night a backup is made and proved.
             </Empty>
           ) : (
             <DatastoreTable project={project} datastores={data} />
           )}
         </Card>
       )}
-      {creating && <CreateDatastore project={project} taken={(data ?? []).map(({ name }) => name)} onClose={() => setCreating(false)} />}
+      {creating && (
+        <CreateDatastore
+          project={project}
+          taken={(data ?? []).map(({ name }) => name)}
+          onClose={() => setCreating(false)}
+        />
+      )}
     </>
   );
 };

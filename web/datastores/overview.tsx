@@ -18,11 +18,14 @@ export const Overview = ({ datastore }: TabProps) => {
     <>
       {datastore.read_only && (
         <Notice tone="warn">
-          The storage limit was passed: apps can no longer write. Make room from the console, or raise the limit in the settings.
+          The storage limit was passed: apps can no longer write. Make room from the console, or raise the limit in the
+          settings.
         </Notice>
       )}
       {status === 'failed' && (
-        <Notice tone="warn">It could not be made. Create it again under the same name to retry, or delete it in the settings.</Notice>
+        <Notice tone="warn">
+          It could not be made. Create it again under the same name to retry, or delete it in the settings.
+        </Notice>
       )}
       {datastore.kept !== null && <KeptData datastore={datastore} kept={datastore.kept} />}
       <div className="halves">
@@ -33,9 +36,26 @@ export const Overview = ({ datastore }: TabProps) => {
               ['Memory', `${datastore.memory_mb} MB`],
               ['CPU', `${datastore.cpus} ${datastore.cpus === 1 ? 'core' : 'cores'}`],
               ['Last backup', <LastBackup key="backup" backup={datastore.last_backup} />],
-              ['Next backup', datastore.next_backup_at === null ? 'none planned' : <Ago key="next" at={datastore.next_backup_at} />],
-              ['Credential', datastore.rotated_at === null ? 'as it was made' : <span key="rotated">changed <Ago at={datastore.rotated_at} /></span>],
-              ['Created', <span key="created"><Ago at={datastore.created_at} /> by {datastore.created_by}</span>],
+              [
+                'Next backup',
+                datastore.next_backup_at === null ? 'none planned' : <Ago key="next" at={datastore.next_backup_at} />,
+              ],
+              [
+                'Credential',
+                datastore.rotated_at === null ? (
+                  'as it was made'
+                ) : (
+                  <span key="rotated">
+                    changed <Ago at={datastore.rotated_at} />
+                  </span>
+                ),
+              ],
+              [
+                'Created',
+                <span key="created">
+                  <Ago at={datastore.created_at} /> by {datastore.created_by}
+                </span>,
+              ],
             ]}
           />
         </Card>

@@ -64,13 +64,19 @@ const DatastorePage = ({ project, datastore: name, tab = '' }: Params) => {
         <PageHead title={name} crumbs={crumbs} />
         <div className="stack">
           {watched !== undefined && <Activity project={project} datastore={name} />}
-          <ErrorCard error={error} onRetry={() => void refetch()} actions={<LinkButton to={to('datastores', { project })}>All datastores</LinkButton>} />
+          <ErrorCard
+            error={error}
+            onRetry={() => void refetch()}
+            actions={<LinkButton to={to('datastores', { project })}>All datastores</LinkButton>}
+          />
         </div>
       </>
     );
   if (datastore === undefined) return <SkeletonLines lines={6} />;
   const pathOf = (id: string): string =>
-    id === '' ? to('datastore', { project, datastore: name }) : to('datastoreTab', { project, datastore: name, tab: id });
+    id === ''
+      ? to('datastore', { project, datastore: name })
+      : to('datastoreTab', { project, datastore: name, tab: id });
   const found = TABS.find(({ id }) => id === tab);
   return (
     <>
@@ -87,7 +93,10 @@ const DatastorePage = ({ project, datastore: name, tab = '' }: Params) => {
       <LinkTabs
         label="Parts of the datastore"
         current={pathOf(tab)}
-        tabs={TABS.filter(({ needs, id }) => may(needs) || id === tab).map(({ id, label }) => ({ to: pathOf(id), label }))}
+        tabs={TABS.filter(({ needs, id }) => may(needs) || id === tab).map(({ id, label }) => ({
+          to: pathOf(id),
+          label,
+        }))}
       />
       <div className="stack">
         <Activity project={project} datastore={name} />
@@ -97,12 +106,21 @@ const DatastorePage = ({ project, datastore: name, tab = '' }: Params) => {
   );
 };
 
-const TabContent = ({ tab, datastore, allowed }: { tab: Tab | undefined; datastore: DatastoreDetail; allowed: boolean }) => {
+const TabContent = ({
+  tab,
+  datastore,
+  allowed,
+}: {
+  tab: Tab | undefined;
+  datastore: DatastoreDetail;
+  allowed: boolean;
+}) => {
   if (tab === undefined) return <Empty icon="info" title="There is no such part of a datastore" />;
   if (!allowed)
     return (
       <Empty icon="admin" title="This token may not do this">
-        It lacks “{tab.needs}”. Sign in with one that has it, or ask whoever manages the tokens; what you have typed stays here meanwhile.
+        It lacks “{tab.needs}”. Sign in with one that has it, or ask whoever manages the tokens; what you have typed
+        stays here meanwhile.
       </Empty>
     );
   if (tab.ready === true && datastore.status !== 'ready')

@@ -6,9 +6,27 @@ import { Ago } from '../ui/time.tsx';
 
 /** A little is known of each kind before there is one: what fits into a form. Checked against the server by a test. */
 export const KINDS = {
-  postgres: { title: 'Postgres', about: 'Tables and SQL, on disk.', versions: ['17', '18', '16'], memory: 512, restorable: true },
-  redis: { title: 'Redis', about: 'Keys in memory, logged to disk. Valkey, which speaks Redis.', versions: ['8', '7.2'], memory: 256, restorable: false },
-  mongo: { title: 'Mongo', about: 'Documents. FerretDB over a Postgres of its own.', versions: ['1.24'], memory: 512, restorable: false },
+  postgres: {
+    title: 'Postgres',
+    about: 'Tables and SQL, on disk.',
+    versions: ['17', '18', '16'],
+    memory: 512,
+    restorable: true,
+  },
+  redis: {
+    title: 'Redis',
+    about: 'Keys in memory, logged to disk. Valkey, which speaks Redis.',
+    versions: ['8', '7.2'],
+    memory: 256,
+    restorable: false,
+  },
+  mongo: {
+    title: 'Mongo',
+    about: 'Documents. FerretDB over a Postgres of its own.',
+    versions: ['1.24'],
+    memory: 512,
+    restorable: false,
+  },
 } as const;
 
 const STATES: Record<Datastore['status'], { tone: Tone; word: string }> = {
@@ -28,7 +46,11 @@ export const DatastoreStatus = ({ datastore: { status, read_only, answering } }:
 };
 
 /** Bytes on disk, beside the limit if there is one. */
-export const DiskUse = ({ datastore: { used_bytes, storage_limit_mb } }: { datastore: Pick<Datastore, 'used_bytes' | 'storage_limit_mb'> }) => {
+export const DiskUse = ({
+  datastore: { used_bytes, storage_limit_mb },
+}: {
+  datastore: Pick<Datastore, 'used_bytes' | 'storage_limit_mb'>;
+}) => {
   if (used_bytes === null) return <span className="quiet">not measured yet</span>;
   if (storage_limit_mb === null) return <span className="nowrap">{bytes(used_bytes)}</span>;
   const share = used_bytes / (storage_limit_mb * 1024 * 1024);

@@ -20,12 +20,25 @@ const useSettled = <T,>(value: T): T => {
 export const usePlan = (path: string, body: unknown, ask: () => Promise<DryRun>) => {
   const now = `${path} ${JSON.stringify(body)}`;
   const settled = useSettled(now);
-  const plan = useQuery({ queryKey: ['plan', settled], queryFn: ask, gcTime: 0, staleTime: 0, retry: false, enabled: settled === now });
+  const plan = useQuery({
+    queryKey: ['plan', settled],
+    queryFn: ask,
+    gcTime: 0,
+    staleTime: 0,
+    retry: false,
+    enabled: settled === now,
+  });
   return { ...plan, ready: plan.isSuccess && settled === now };
 };
 
 export const PlanPreview = ({ plan }: { plan: ReturnType<typeof usePlan> }) => (
   <div aria-live="polite" className="plan-preview">
-    {plan.error !== null ? <ErrorLine error={plan.error} /> : plan.data === undefined ? <SkeletonLines lines={2} /> : <Plan plan={plan.data} />}
+    {plan.error !== null ? (
+      <ErrorLine error={plan.error} />
+    ) : plan.data === undefined ? (
+      <SkeletonLines lines={2} />
+    ) : (
+      <Plan plan={plan.data} />
+    )}
   </div>
 );

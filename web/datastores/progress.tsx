@@ -55,13 +55,15 @@ const Progress = ({ id, project, datastore }: { id: string; project: string; dat
   const connection = useConnection();
   const { data: operation } = useQuery({
     ...operationRead(id),
-    refetchInterval: ({ state }) => (state.data !== undefined && hasEnded(state.data) ? false : connection.state === 'live' ? 5 * POLL_MS : POLL_MS),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && hasEnded(state.data) ? false : connection.state === 'live' ? 5 * POLL_MS : POLL_MS,
   });
   const ended = operation !== undefined && hasEnded(operation);
   const [lines, setLines] = useState<readonly Line[]>([]);
   useLive(ended ? undefined : `operation:${id}`, (events) => {
     setLines((before) => joined(before, events));
-    if (events.some(({ kind }) => kind === 'phase' || kind === 'done')) void queries.invalidateQueries({ queryKey: ['operation', id] });
+    if (events.some(({ kind }) => kind === 'phase' || kind === 'done'))
+      void queries.invalidateQueries({ queryKey: ['operation', id] });
     if (events.some(({ kind }) => kind === 'done')) void datastoresChanged(project);
   });
   if (operation === undefined) return null;
@@ -106,7 +108,8 @@ const Progress = ({ id, project, datastore }: { id: string; project: string; dat
   );
 };
 
-export const hasEnded = ({ status }: Pick<Operation, 'status'>): boolean => status === 'succeeded' || status === 'failed';
+export const hasEnded = ({ status }: Pick<Operation, 'status'>): boolean =>
+  status === 'succeeded' || status === 'failed';
 
 /** Events may come again when another part of the page follows the same operation. */
 const joined = (before: readonly Line[], events: readonly LiveEvent[]): readonly Line[] => {
@@ -116,6 +119,7 @@ const joined = (before: readonly Line[], events: readonly LiveEvent[]): readonly
 };
 
 const linesOf = (event: LiveEvent): Line[] => {
-  if (event.kind === 'phase') return event.phase.message === '' ? [] : [{ seq: event.phase.seq, text: event.phase.message }];
+  if (event.kind === 'phase')
+    return event.phase.message === '' ? [] : [{ seq: event.phase.seq, text: event.phase.message }];
   return event.kind === 'lines' ? event.lines.map(({ seq, line }) => ({ seq, text: line })) : [];
 };

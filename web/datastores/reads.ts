@@ -9,7 +9,8 @@ export const datastoreAt = (project: string, name: string, ...rest: string[]): s
 export const datastoresRead = (project: string) =>
   queryOptions({
     queryKey: ['datastores', project],
-    queryFn: ({ signal }) => callAll<'datastores', Datastore>(at('projects', project, 'datastores'), 'datastores', { signal }),
+    queryFn: ({ signal }) =>
+      callAll<'datastores', Datastore>(at('projects', project, 'datastores'), 'datastores', { signal }),
   });
 
 export const datastoreRead = (project: string, name: string) =>
@@ -29,7 +30,10 @@ export const tablesRead = (project: string, name: string, match: string) =>
   infiniteQueryOptions({
     queryKey: ['tables', project, name, match],
     queryFn: ({ signal, pageParam }) =>
-      call<Tables>('GET', datastoreAt(project, name, 'tables'), { signal, query: { limit: 100, match, cursor: pageParam } }),
+      call<Tables>('GET', datastoreAt(project, name, 'tables'), {
+        signal,
+        query: { limit: 100, match, cursor: pageParam },
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
     staleTime: 60_000,
@@ -38,4 +42,5 @@ export const tablesRead = (project: string, name: string, match: string) =>
 export type Entry = Tables['tables'][number];
 
 /** After a change: everything about the project's datastores is asked for again. */
-export const datastoresChanged = (project: string): Promise<void> => queries.invalidateQueries({ queryKey: ['datastores', project] });
+export const datastoresChanged = (project: string): Promise<void> =>
+  queries.invalidateQueries({ queryKey: ['datastores', project] });

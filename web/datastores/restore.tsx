@@ -50,8 +50,13 @@ export const RestoreBackup = ({ datastore: { project, name }, backup, onClose }:
         To the backup made <Ago at={backup.started_at} />. What was written since is no longer there; apps reconnect.
       </p>
       {mayLook && backup.objects !== null && <Difference project={project} name={name} objects={backup.objects} />}
-      <Field label="Keep the data of now for" hint={hours === '0' ? 'Then there is no way back.' : 'Until then it can be swapped back from this page.'}>
-        {(wired) => <Select {...wired} options={HOURS} value={hours} onChange={(event) => setHours(event.target.value)} />}
+      <Field
+        label="Keep the data of now for"
+        hint={hours === '0' ? 'Then there is no way back.' : 'Until then it can be swapped back from this page.'}
+      >
+        {(wired) => (
+          <Select {...wired} options={HOURS} value={hours} onChange={(event) => setHours(event.target.value)} />
+        )}
       </Field>
     </Confirm>
   );
@@ -69,8 +74,17 @@ const Difference = ({ project, name, objects }: { project: string; name: string;
         caption="What changes, by table"
         columns={[
           { head: 'Table', cell: ({ table }: Compared) => <code>{table}</code> },
-          { head: 'Rows now', end: true, cell: ({ now }: Compared) => (now === undefined ? '–' : now < 0 ? 'not counted' : `about ${now.toLocaleString('en')}`) },
-          { head: 'In the backup', end: true, cell: ({ then }: Compared) => (then === undefined ? '–' : then.toLocaleString('en')) },
+          {
+            head: 'Rows now',
+            end: true,
+            cell: ({ now }: Compared) =>
+              now === undefined ? '–' : now < 0 ? 'not counted' : `about ${now.toLocaleString('en')}`,
+          },
+          {
+            head: 'In the backup',
+            end: true,
+            cell: ({ then }: Compared) => (then === undefined ? '–' : then.toLocaleString('en')),
+          },
           { head: 'Then', cell: ({ fate }: Compared) => fate },
         ]}
         rows={compared}

@@ -11,7 +11,8 @@ export const Result = ({ reply, name }: { reply: QueryReply; name: string }) => 
   if (columns.length === 0)
     return (
       <p>
-        <Badge tone="ok">done</Badge> {count(row_count, 'row')} changed <span className="quiet">in {duration(duration_ms)}</span>
+        <Badge tone="ok">done</Badge> {count(row_count, 'row')} changed{' '}
+        <span className="quiet">in {duration(duration_ms)}</span>
       </p>
     );
   return (
@@ -26,14 +27,28 @@ export const Result = ({ reply, name }: { reply: QueryReply; name: string }) => 
             </>
           )}
         </span>
-        <Button slim look="quiet" icon="download" onClick={() => saveAs(`${name}.csv`, 'text/csv;charset=utf-8', toCsv(columns, rows))}>
+        <Button
+          slim
+          look="quiet"
+          icon="download"
+          onClick={() => saveAs(`${name}.csv`, 'text/csv;charset=utf-8', toCsv(columns, rows))}
+        >
           CSV
         </Button>
-        <Button slim look="quiet" icon="download" onClick={() => saveAs(`${name}.json`, 'application/json', toJson(columns, rows))}>
+        <Button
+          slim
+          look="quiet"
+          icon="download"
+          onClick={() => saveAs(`${name}.json`, 'application/json', toJson(columns, rows))}
+        >
           JSON
         </Button>
       </div>
-      {rows.length === 0 ? <EmptyResult columns={columns} /> : <ResultGrid label="Rows" columns={columns} rows={rows} />}
+      {rows.length === 0 ? (
+        <EmptyResult columns={columns} />
+      ) : (
+        <ResultGrid label="Rows" columns={columns} rows={rows} />
+      )}
     </section>
   );
 };

@@ -18,7 +18,12 @@ export const run = async (
 ): Promise<QueryReply> => {
   try {
     return await call<QueryReply>('POST', datastoreAt(project, name, 'query'), {
-      json: { query, ...(params !== undefined && params.length > 0 && { params }), ...(readOnly && { read_only: true }), ...(limit !== undefined && { limit }) },
+      json: {
+        query,
+        ...(params !== undefined && params.length > 0 && { params }),
+        ...(readOnly && { read_only: true }),
+        ...(limit !== undefined && { limit }),
+      },
       ...(signal !== undefined && { signal }),
     });
   } catch (thrown) {
@@ -32,7 +37,11 @@ export const withSwitchHint = (thrown: unknown, mayWrite: boolean): unknown => {
   const error = asApiError(thrown);
   if (!mayWrite || error.code !== 'CAPABILITY_MISSING' || !error.hint.includes('read_only')) return thrown;
   const { message, retryable, status, requestId } = error;
-  return new ApiError({ code: error.code, message, hint: 'turn on “Allow writes” and run it again', retryable }, status, requestId);
+  return new ApiError(
+    { code: error.code, message, hint: 'turn on “Allow writes” and run it again', retryable },
+    status,
+    requestId,
+  );
 };
 
 const PREVIEWED = 100;
@@ -40,7 +49,10 @@ const PREVIEWED = 100;
 /** What shows the content of a table, key or collection. Names are quoted, or go as arguments. */
 export const lookInto = (kind: Datastore['kind'], { name, type, schema }: Entry): Statement => {
   if (kind === 'postgres')
-    return { query: `select * from ${[...(schema === undefined ? [] : [schema]), name].map(identifier).join('.')} limit ${PREVIEWED}`, readOnly: true };
+    return {
+      query: `select * from ${[...(schema === undefined ? [] : [schema]), name].map(identifier).join('.')} limit ${PREVIEWED}`,
+      readOnly: true,
+    };
   if (kind === 'mongo') return { query: JSON.stringify({ find: name, limit: PREVIEWED }), readOnly: true };
   const [command, ...further] = REDIS_READS[type] ?? ['TYPE'];
   return { query: command, params: [name, ...further], readOnly: true };

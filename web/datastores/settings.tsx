@@ -36,8 +36,15 @@ export const DatastoreSettings = ({ datastore }: TabProps) => {
               if (changed) setOpen('limits');
             }}
           >
-            <LimitFields limits={limits} onChange={setLimits} usual={{ memory: String(datastore.memory_mb), cpus: String(datastore.cpus) }} />
-            <p className="quiet small">Memory and CPU restart it, and apps reconnect. Beyond the storage limit apps can no longer write; empty is no limit.</p>
+            <LimitFields
+              limits={limits}
+              onChange={setLimits}
+              usual={{ memory: String(datastore.memory_mb), cpus: String(datastore.cpus) }}
+            />
+            <p className="quiet small">
+              Memory and CPU restart it, and apps reconnect. Beyond the storage limit apps can no longer write; empty is
+              no limit.
+            </p>
             <p className="row">
               <Button type="submit" disabled={!changed}>
                 Preview the change
@@ -67,13 +74,35 @@ export const DatastoreSettings = ({ datastore }: TabProps) => {
         </Action>
       </Card>
       {open === 'limits' && (
-        <Ask datastore={datastore} title={`Change the limits of ${name}`} verb="Change" method="PATCH" path={datastoreAt(project, name)} json={changes} onClose={close} />
+        <Ask
+          datastore={datastore}
+          title={`Change the limits of ${name}`}
+          verb="Change"
+          method="PATCH"
+          path={datastoreAt(project, name)}
+          json={changes}
+          onClose={close}
+        />
       )}
       {open === 'restart' && (
-        <Ask datastore={datastore} title={`Restart ${name}`} verb="Restart" method="POST" path={datastoreAt(project, name, 'restart')} onClose={close} />
+        <Ask
+          datastore={datastore}
+          title={`Restart ${name}`}
+          verb="Restart"
+          method="POST"
+          path={datastoreAt(project, name, 'restart')}
+          onClose={close}
+        />
       )}
       {open === 'rotate' && (
-        <Ask datastore={datastore} title="Change the credential" verb="Change it" method="POST" path={datastoreAt(project, name, 'rotate')} onClose={close} />
+        <Ask
+          datastore={datastore}
+          title="Change the credential"
+          verb="Change it"
+          method="POST"
+          path={datastoreAt(project, name, 'rotate')}
+          onClose={close}
+        />
       )}
       {open === 'fork' && <ForkDatastore datastore={datastore} onClose={close} />}
       {open === 'delete' && <DeleteDatastore datastore={datastore} onClose={close} />}
@@ -89,8 +118,14 @@ const limitsOf = ({ memory_mb, cpus, storage_limit_mb }: DatastoreDetail): Limit
 
 /** Only what differs; an emptied storage limit is none. */
 const changedLimits = (datastore: DatastoreDetail, { memory, cpus, storage }: Limits): Record<string, unknown> => {
-  const wanted = { memory_mb: numberOf(memory) ?? datastore.memory_mb, cpus: numberOf(cpus) ?? datastore.cpus, storage_limit_mb: numberOf(storage) ?? null };
-  return Object.fromEntries(Object.entries(wanted).filter(([key, value]) => value !== datastore[key as keyof DatastoreDetail]));
+  const wanted = {
+    memory_mb: numberOf(memory) ?? datastore.memory_mb,
+    cpus: numberOf(cpus) ?? datastore.cpus,
+    storage_limit_mb: numberOf(storage) ?? null,
+  };
+  return Object.fromEntries(
+    Object.entries(wanted).filter(([key, value]) => value !== datastore[key as keyof DatastoreDetail]),
+  );
 };
 
 interface ActionProps {

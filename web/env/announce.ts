@@ -12,8 +12,12 @@ export const announce = (project: string, { set, unset, operations }: SetEnv): v
   if (done === '') return toast('idle', 'Nothing was different: nothing has changed');
   const [first, ...others] = operations;
   if (first === undefined) return toast('ok', `${done} in ${project}`);
-  const restarting = others.length === 0 ? `${first.service} restarts` : `${count(operations.length, 'service')} restart`;
-  return toast('busy', `${done}; ${restarting}`, { to: to('operation', { operation: first.operation_id }), label: 'Follow' });
+  const restarting =
+    others.length === 0 ? `${first.service} restarts` : `${count(operations.length, 'service')} restart`;
+  return toast('busy', `${done}; ${restarting}`, {
+    to: to('operation', { operation: first.operation_id }),
+    label: 'Follow',
+  });
 };
 
 /** `2 services restart without an outage: web, worker.` */

@@ -18,7 +18,9 @@ export interface EnvPlan {
 
 /** Reads the server's plan against what was asked for and what is set: values are compared by the server alone. */
 export const readPlan = ({ plan }: DryRun, changes: EnvChanges, known: readonly string[]): EnvPlan => {
-  const env = new Map(plan.changes.filter(({ resource }) => resource === 'env').map(({ name, action }) => [name, action]));
+  const env = new Map(
+    plan.changes.filter(({ resource }) => resource === 'env').map(({ name, action }) => [name, action]),
+  );
   const fateOf = (name: string): Fate => {
     const action = env.get(name);
     if (action === undefined) return 'unchanged';
@@ -29,7 +31,9 @@ export const readPlan = ({ plan }: DryRun, changes: EnvChanges, known: readonly 
     names: Object.keys(changes)
       .sort()
       .map((name) => ({ name, fate: fateOf(name) })),
-    restarts: plan.changes.filter(({ resource, action }) => resource === 'service' && action === 'restart').map(({ name }) => name),
+    restarts: plan.changes
+      .filter(({ resource, action }) => resource === 'service' && action === 'restart')
+      .map(({ name }) => name),
   };
 };
 

@@ -49,7 +49,9 @@ const EnvPage = ({ project }: { project: string }) => {
           )
         }
       />
-      {read.data === undefined && read.error !== null && <ErrorCard error={read.error} onRetry={() => void read.refetch()} />}
+      {read.data === undefined && read.error !== null && (
+        <ErrorCard error={read.error} onRetry={() => void read.refetch()} />
+      )}
       {read.isPending && <SkeletonLines lines={5} />}
       {read.data !== undefined && <Names project={project} names={read.data} mayEdit={mayEdit} onOpen={setOpen} />}
       {open?.kind === 'set' && <SetVariable project={project} known={known} name={open.name} onClose={close} />}
@@ -83,10 +85,14 @@ const Names = ({ project, names: { env, injected }, mayEdit, onOpen }: NamesProp
       <Card title={`Set here (${env.length})`} flush>
         {env.length === 0 ? (
           <Empty icon="env" title="No variables are set">
-            {mayEdit ? 'Add one, or paste a whole .env file: you see what changes and what restarts before anything does.' : 'Nobody has set one yet.'}
+            {mayEdit
+              ? 'Add one, or paste a whole .env file: you see what changes and what restarts before anything does.'
+              : 'Nobody has set one yet.'}
           </Empty>
         ) : (
-          <SetTable entries={shown} mayEdit={mayEdit} onOpen={onOpen} />
+          <div className={mayEdit ? 'actions-last' : ''}>
+            <SetTable entries={shown} mayEdit={mayEdit} onOpen={onOpen} />
+          </div>
         )}
       </Card>
       {injected.length > 0 && (
@@ -98,11 +104,16 @@ const Names = ({ project, names: { env, injected }, mayEdit, onOpen }: NamesProp
               {
                 head: 'Datastore',
                 cell: ({ datastore }) =>
-                  isThere('datastore') ? <Link href={to('datastore', { project, datastore })}>{datastore}</Link> : datastore,
+                  isThere('datastore') ? (
+                    <Link href={to('datastore', { project, datastore })}>{datastore}</Link>
+                  ) : (
+                    datastore
+                  ),
               },
               {
                 head: 'In use',
-                cell: ({ name }) => (own.has(name) ? <span className="quiet">No: the one set here comes before it</span> : 'Yes'),
+                cell: ({ name }) =>
+                  own.has(name) ? <span className="quiet">No: the one set here comes before it</span> : 'Yes',
               },
             ]}
             rows={given}
@@ -114,7 +125,15 @@ const Names = ({ project, names: { env, injected }, mayEdit, onOpen }: NamesProp
   );
 };
 
-const SetTable = ({ entries, mayEdit, onOpen }: { entries: readonly EnvEntry[]; mayEdit: boolean; onOpen: (open: Open) => void }) => {
+const SetTable = ({
+  entries,
+  mayEdit,
+  onOpen,
+}: {
+  entries: readonly EnvEntry[];
+  mayEdit: boolean;
+  onOpen: (open: Open) => void;
+}) => {
   if (entries.length === 0) return <p className="card-body quiet">No name fits.</p>;
   return (
     <Table
@@ -131,10 +150,20 @@ const SetTable = ({ entries, mayEdit, onOpen }: { entries: readonly EnvEntry[]; 
                 end: true,
                 cell: ({ name }: EnvEntry) => (
                   <span className="row env-actions">
-                    <Button slim look="quiet" aria-label={`Replace ${name}`} onClick={() => onOpen({ kind: 'set', name })}>
+                    <Button
+                      slim
+                      look="quiet"
+                      aria-label={`Replace ${name}`}
+                      onClick={() => onOpen({ kind: 'set', name })}
+                    >
                       Replace
                     </Button>
-                    <IconButton slim icon="trash" label={`Unset ${name}`} onClick={() => onOpen({ kind: 'unset', name })} />
+                    <IconButton
+                      slim
+                      icon="trash"
+                      label={`Unset ${name}`}
+                      onClick={() => onOpen({ kind: 'unset', name })}
+                    />
                   </span>
                 ),
               },

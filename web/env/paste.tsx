@@ -20,7 +20,8 @@ export const PasteEnv = ({ project, known, onClose }: PasteEnvProps) => {
   const [whole, setWhole] = useState(false);
   const [unreadable, setUnreadable] = useState<unknown>();
   const change = useChange(project, known, onClose);
-  if (change.plan !== undefined) return <Apply project={project} change={{ ...change, plan: change.plan }} onClose={onClose} />;
+  if (change.plan !== undefined)
+    return <Apply project={project} change={{ ...change, plan: change.plan }} onClose={onClose} />;
   const load = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
     try {
@@ -47,8 +48,20 @@ export const PasteEnv = ({ project, known, onClose }: PasteEnvProps) => {
         </>
       }
     >
-      <Field label="Content of the file" hint="NAME=value in each line; comments, export and quoted values over several lines are fine.">
-        {(wired) => <TextArea {...wired} mono autoFocus rows={12} value={text} onChange={(event) => setText(event.target.value)} />}
+      <Field
+        label="Content of the file"
+        hint="NAME=value in each line; comments, export and quoted values over several lines are fine."
+      >
+        {(wired) => (
+          <TextArea
+            {...wired}
+            mono
+            autoFocus
+            rows={12}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
       </Field>
       <Field label="Or choose the file">
         {(wired) => <Input {...wired} type="file" onChange={(event) => void load(event.target.files?.[0])} />}
@@ -101,8 +114,17 @@ const Apply = ({ project, change, onClose }: ApplyProps) => {
       <Preview plan={plan} />
       {!any && <p className="quiet">All of it is set already: there is nothing to do.</p>}
       {unset > 0 && (
-        <Field label={<>Type “{project}” to unset {count(unset, 'variable')}</>} hint="Values that are unset are gone for good.">
-          {(wired) => <Input {...wired} mono autoFocus value={typed} onChange={(event) => setTyped(event.target.value)} />}
+        <Field
+          label={
+            <>
+              Type “{project}” to unset {count(unset, 'variable')}
+            </>
+          }
+          hint="Values that are unset are gone for good."
+        >
+          {(wired) => (
+            <Input {...wired} mono autoFocus value={typed} onChange={(event) => setTyped(event.target.value)} />
+          )}
         </Field>
       )}
       {error !== undefined && <ErrorLine error={error} />}

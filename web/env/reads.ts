@@ -19,7 +19,10 @@ export const envRead = (project: string) =>
       const env: EnvEntry[] = [];
       let cursor: string | null = null;
       for (;;) {
-        const page: EnvPage = await call<EnvPage>('GET', at('projects', project, 'env'), { signal, query: { limit: 200, cursor } });
+        const page: EnvPage = await call<EnvPage>('GET', at('projects', project, 'env'), {
+          signal,
+          query: { limit: 200, cursor },
+        });
         env.push(...page.env);
         cursor = page.next_cursor;
         if (cursor === null) return { env, injected: page.injected };

@@ -62,9 +62,22 @@ export const SetVariable = ({ project, known, name: fixed, onClose }: SetVariabl
       {fixed === undefined && (
         <Field
           label="Name"
-          hint={known.includes(name.trim()) ? 'It is set already: this replaces its value.' : 'Letters, digits and underscores, such as DATABASE_POOL.'}
+          hint={
+            known.includes(name.trim())
+              ? 'It is set already: this replaces its value.'
+              : 'Letters, digits and underscores, such as DATABASE_POOL.'
+          }
         >
-          {(wired) => <Input {...wired} mono autoFocus autoCapitalize="off" value={name} onChange={(event) => setName(event.target.value)} />}
+          {(wired) => (
+            <Input
+              {...wired}
+              mono
+              autoFocus
+              autoCapitalize="off"
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
         </Field>
       )}
       <Field label="Value" hint="Sealed on the server; it is never shown again.">
