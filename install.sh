@@ -171,6 +171,7 @@ install_berth() {
   else
     say_how_to_start
   fi
+  take_clients
 }
 
 say_plan() {
@@ -529,9 +530,13 @@ install_executable() {
 
 # A server that runs exchanges it itself, and takes it back when the new one is not well.
 exchange_executable() {
-  if has_systemd && ask_systemd is-active berth && "$EXECUTABLE" server upgrade --help 2>/dev/null | grep -q 'berth server upgrade'; then
+  upgrading="$("$EXECUTABLE" server upgrade --help 2>/dev/null || true)"
+  if has_systemd && ask_systemd is-active berth && printf '%s' "$upgrading" | grep -q 'berth server upgrade'; then
     say '› upgrading the server; the apps go on serving'
-    "$EXECUTABLE" server upgrade "$staged" --data-dir "$DATA" >/dev/null 9>&- ||
+    set -- server upgrade "$staged" --data-dir "$DATA"
+    # They come at the end, from where this knows.
+    if printf '%s' "$upgrading" | grep -q -- --no-clients; then set -- "$@" --no-clients; fi
+    "$EXECUTABLE" "$@" >/dev/null 9>&- ||
       die 'the server was not upgraded, and goes on as it was' 'correct what is said above, then run this again; its log: journalctl -u berth'
   else
     ln -f "$EXECUTABLE" "$EXECUTABLE.previous"
@@ -711,6 +716,30 @@ say_how_to_go_on() {
     say "  DNS           records $DOMAIN and *.$DOMAIN have to point at this machine"
     say "  log in        berth login $scheme://$DOMAIN"
   fi
+}
+
+# The clients of all platforms that the server hands out, once it is live: what fails here is mended later.
+take_clients() {
+  "$BIN" server downloads --help >/dev/null 2>&1 || return 0
+  command="berth server downloads FROM, where FROM is a folder or an address with all that \"bun run build\" wrote to dist/downloads"
+  place="$FROM" folder="$HERE/dist/downloads"
+  case "$FROM" in
+    checkout) place="$folder" command="bun run build in $HERE (some minutes), then: berth server downloads $folder" ;;
+    https://* | http://127.0.0.1[:/]* | http://localhost[:/]*) folder='' ;;
+    http://*)
+      warn "no clients of other platforms were taken from $FROM: they could be changed on their way" "$command"
+      return
+      ;;
+    *) folder="$(dirname "$FROM")" place="$folder" ;;
+  esac
+  if [ -n "$folder" ] && [ ! -e "$folder/manifest.json" ]; then
+    warn 'the server hands out the client of this platform only' "for the others: $command"
+    return
+  fi
+  say ''
+  say "› taking the clients of other platforms from $place; the server is live, so this may be stopped"
+  "$BIN" server downloads "$place" --data-dir "$DATA" >/dev/null 9>&- ||
+    warn 'the server hands out the client of this platform only' "correct what is said above, then: berth server downloads $place"
 }
 
 # --- uninstall -----------------------------------------------------------------------------------------------------------------------

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { downloadsFolder } from '#kernel/downloads-folder';
 import { ownExecutable } from '#kernel/executable-file';
 import { ownPlatform } from '#kernel/platform';
-import { createCatalogue, createTransfers, MANIFEST, type DownloadsRoutesDeps } from '#modules/downloads';
+import { MANIFEST } from '#kernel/release-manifest';
+import { createCatalogue, createTransfers, type DownloadsRoutesDeps } from '#modules/downloads';
 import { VERSION } from '#cli/version';
 import type { Base } from './base.ts';
 
@@ -15,7 +17,7 @@ export const assembleDownloads = async (
   isOpen: (request: Request) => boolean,
 ): Promise<DownloadsRoutesDeps> => {
   const executable = await ownExecutable();
-  const folder = folderOf(config.downloadsDir, executable);
+  const folder = downloadsFolder(config.downloadsDir, executable);
   if (config.downloadsDir !== '' && !existsSync(join(config.downloadsDir, MANIFEST)))
     log.warn(`downloads_dir ${config.downloadsDir} holds no ${MANIFEST}: only this platform's client is handed out`);
   const platform = ownPlatform();
@@ -24,15 +26,6 @@ export const assembleDownloads = async (
     catalogue: createCatalogue({ folder, version: VERSION, own, log }),
     transfers: createTransfers(AT_ONCE, isOpen),
   };
-};
-
-const folderOf = (setting: string, executable: string | undefined): string | undefined => {
-  if (setting !== '') return resolve(setting);
-  const places =
-    executable === undefined
-      ? [join(import.meta.dir, '../../dist/downloads')]
-      : [join(dirname(executable), 'downloads'), join(dirname(executable), '../lib/berth/downloads')];
-  return places.find((place) => existsSync(join(place, MANIFEST)));
 };
 
 /** What runs, even when an upgrade has put another file in its place. */

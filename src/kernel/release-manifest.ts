@@ -9,6 +9,9 @@ const FileSchema = {
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
 };
 
+/** What lists the executables, in their folder. */
+export const MANIFEST = 'manifest.json';
+
 export const PACKINGS = { gzip: 'gz', zstd: 'zst' } as const;
 export type Packing = keyof typeof PACKINGS;
 

@@ -19,6 +19,7 @@ import { Berth } from '#test/support/berth.ts';
 import { buildVariant, copyExecutable, type Behaviour } from '#test/support/executables.ts';
 import { atEnd } from '#test/support/preload.ts';
 import { helloApp } from '#test/support/apps.ts';
+import { makeRelease } from './install/lab.ts';
 import manifest from '../../package.json' with { type: 'json' };
 
 const OLD = manifest.version;
@@ -76,6 +77,12 @@ const startUpgrade = (file: string, ...flags: string[]) =>
     },
   );
 
+/** Warnings come before it, as text. */
+const failureIn = (said: string) => {
+  const line = said.split('\n').find((each) => each.startsWith('{'));
+  return line === undefined ? undefined : JSON.parse(line);
+};
+
 const upgrade = async (file: string, ...flags: string[]) => {
   const child = startUpgrade(file, ...flags);
   const [stdout, stderr, code] = await Promise.all([
@@ -86,7 +93,8 @@ const upgrade = async (file: string, ...flags: string[]) => {
   return {
     code,
     out: stdout === '' ? undefined : JSON.parse(stdout),
-    error: stderr === '' ? undefined : JSON.parse(stderr),
+    error: failureIn(stderr),
+    said: stderr,
   };
 };
 
@@ -336,7 +344,18 @@ test('an upgrade migrates, takes no changes until it is confirmed, resumes deplo
   const { pid } = berth;
   const deploying = await berth.upload('shop', 'second', helloApp('second'));
   expect(deploying.status).toBe(202);
-  const upgrading = upgrade(next, '--settle-seconds', '2');
+  const release = join(folder, 'release');
+  await makeRelease(next, NEXT, release);
+  const place = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ url }) => {
+      const file = Bun.file(release + new URL(url).pathname);
+      return file.exists().then((there) => (there ? new Response(file) : new Response('', { status: 404 })));
+    },
+  });
+  atEnd(() => place.stop(true));
+  const upgrading = upgrade(NEXT, '--from', `http://127.0.0.1:${place.port}`, '--settle-seconds', '2');
   await until(attempted, 'the new server');
   const refused = await until(async () => {
     const reply = await berth
@@ -359,8 +378,10 @@ test('an upgrade migrates, takes no changes until it is confirmed, resumes deplo
       to: NEXT,
       schema: { before: NEWEST_SCHEMA, after: NEWEST_SCHEMA + 1 },
       previous: `${bin}.previous`,
+      clients: { version: NEXT, missing: [], changed: true },
     },
   });
+  expect(await (await fetch(`${berth.url}/dl/berth-darwin-arm64`)).text()).toBe(`for darwin-arm64, ${NEXT}`);
   expect(await health()).toMatchObject({ status: 'ok', version: NEXT, schema: NEWEST_SCHEMA + 1 });
   await until(
     async () =>
@@ -401,4 +422,13 @@ test('a restart of the machine in the middle of an upgrade that is well ends in 
       (await berth.api('/v1/projects', { method: 'POST', body: { name: 'again' } })).status === 201 ? true : undefined,
     'changes',
   );
+  // Those of the version before are there still, and handed out no more; a file alone brings no others.
+  const asked = await fetch(`${berth.url}/dl/berth-darwin-arm64`);
+  expect([asked.status, await asked.json()]).toEqual([
+    404,
+    expect.objectContaining({ hint: expect.stringContaining('berth server downloads FROM') }),
+  ]);
+  const { code, said } = await upgrade(after);
+  expect([code, said]).toEqual([0, expect.stringContaining('hands out the client of this platform only')]);
+  expect(existsSync(join(folder, 'bin/downloads'))).toBe(false);
 }, 90_000);

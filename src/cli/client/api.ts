@@ -4,7 +4,7 @@ import type { Event } from '#modules/events';
 import type { LiveEvent } from '#modules/live';
 import type { Accepted, Operation } from '#modules/operations';
 import type { Project, ProjectTree } from '#modules/projects';
-import type { Release } from '#modules/releases';
+import type { Comparison, Release } from '#modules/releases';
 import type { Service, ServiceDetail, Settings } from '#modules/services';
 import type {
   Backup,
@@ -86,6 +86,8 @@ export const createApi = (options: HttpOptions) => {
     listReleases: (of: string, name: string, page: Paging) =>
       http.json<List<'releases', Release>>('GET', service(of, name, 'releases'), { query: { ...page } }),
 
+    compareReleases: (of: string, name: string, release: string, other: string | undefined) =>
+      http.json<Comparison>('GET', service(of, name, 'releases', release, 'compare'), { query: { with: other } }),
     getUsage: (of: string, name: string, query: { from?: string; points?: number }) =>
       http.json<Usage>('GET', service(of, name, 'usage'), { query }),
 
@@ -138,10 +140,11 @@ export const createApi = (options: HttpOptions) => {
     cancelOperation: (id: string) => http.json<Operation>('POST', at('operations', id, 'cancel')),
 
     clientManifest: () => http.json<ReleaseManifest>('GET', '/dl/manifest.json'),
-    downloadClient: (name: string, from: number) =>
-      http.open('GET', `/dl/${encodeURIComponent(name)}`, {
-        headers: { 'accept-encoding': 'identity', ...(from > 0 ? { range: `bytes=${from}-` } : {}) },
-      }),
+    downloadClient: (name: string, from: number) => http.open('GET', `/dl/${encodeURIComponent(name)}`, part(from)),
+    /** The same of any web server: the folder is the endpoint. */
+    releaseManifest: () => http.json<unknown>('GET', '/manifest.json', { follow: true }),
+    downloadRelease: (name: string, from: number) =>
+      http.open('GET', `/${encodeURIComponent(name)}`, { ...part(from), follow: true }),
 
     createToken: (body: { principal: string; capabilities: string[]; projects: string[]; expires_at?: string }) =>
       http.json<Token & { secret: string; created: true }>('POST', at('tokens'), { json: body }),
@@ -152,6 +155,9 @@ export const createApi = (options: HttpOptions) => {
       http.json<List<'sessions', ListedSession>>('GET', at('sessions'), { query: { ...page } }),
     endSessions: () => http.json<Ended>('DELETE', at('sessions')),
 
+    listEvents: (query: Paging & Record<string, string | number | undefined>) =>
+      http.json<List<'events', Event>>('GET', at('events'), { query }),
+
     followOperation: (
       id: string,
       onReconnect: (cause: string) => void,
@@ -159,10 +165,16 @@ export const createApi = (options: HttpOptions) => {
       followStream(http, at('operations', id, 'stream'), { isLast: (event) => event.event === 'done', onReconnect }),
     followLogs: (of: string, name: string, stream: StreamOptions): AsyncGenerator<StreamEvent<LogLine>> =>
       followStream(http, service(of, name, 'logs'), stream),
-    followLive: (stream: StreamOptions): AsyncGenerator<StreamEvent<LiveEvent>> => followStream(http, at('live'), stream),
+    followLive: (stream: StreamOptions): AsyncGenerator<StreamEvent<LiveEvent>> =>
+      followStream(http, at('live'), stream),
     followEvents: (of: string, stream: StreamOptions): AsyncGenerator<StreamEvent<Event>> =>
       followStream(http, project(of, 'events'), stream),
   };
 };
 
 export type Api = ReturnType<typeof createApi>;
+
+/** A file from a byte on, as it is on disk. */
+const part = (from: number): RequestOptions => ({
+  headers: { 'accept-encoding': 'identity', ...(from > 0 ? { range: `bytes=${from}-` } : {}) },
+});

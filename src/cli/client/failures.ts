@@ -87,12 +87,15 @@ const PROXY_LOGIN =
 /** A reply that should be JSON and is not. */
 export const notBerth = (response: Response, url: URL): CliFailure => {
   const page = response.headers.get('content-type')?.startsWith('text/html') === true ? ' but with a web page' : '';
-  return new CliFailure({
-    code: 'UNREACHABLE',
-    message: `${url.origin} did not answer as berth does${page}`,
-    hint: WRONG_ADDRESS,
-    retryable: false,
-  });
+  return new CliFailure(
+    {
+      code: 'UNREACHABLE',
+      message: `${url.origin} did not answer as berth does${page}`,
+      hint: WRONG_ADDRESS,
+      retryable: false,
+    },
+    { status: response.status },
+  );
 };
 
 /** A redirect would lose the method or carry the token elsewhere: says where to go instead. */

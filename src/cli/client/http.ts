@@ -17,6 +17,8 @@ export interface RequestOptions {
   idempotencyKey?: string;
   /** No retries: for checks that want the first answer. */
   once?: boolean;
+  /** Goes where a redirect says: to files that anybody may have, without a token. */
+  follow?: boolean;
 }
 
 export interface HttpOptions {
@@ -132,7 +134,7 @@ const send = async (options: HttpOptions, url: URL, { method, request, key }: Se
       headers,
       body,
       signal: AbortSignal.any([options.signal, ...(patience === undefined ? [] : [patience.signal])]),
-      redirect: 'manual',
+      redirect: request.follow === true ? 'follow' : 'manual',
       duplex: 'half',
       timeout: false,
       ...(options.ca === undefined ? {} : { tls: { ca: options.ca } }),

@@ -5,6 +5,7 @@ import { defineCommand } from '../command.ts';
 import { CONFIG_FLAGS } from '../config-flags.ts';
 import { localError } from '../failure.ts';
 import { CONFIG_FILE, configFrom, PLACE } from './server-config.ts';
+import { renewClients } from './server-downloads.ts';
 
 export const upgrade = defineCommand({
   name: 'upgrade',
@@ -12,6 +13,7 @@ export const upgrade = defineCommand({
   details: [
     'On the machine of the server, as its user. The new executable is tried on a copy of the state first, migrations included, with the settings that the server runs with. Then it takes the place of the old one, which is kept beside, and the server restarts: the API is away for about a second, apps are not. Until the new version has been well for some seconds it takes no changes; when it is not, the old executable comes back, and the state as it was.',
     'When this command is killed, or the machine restarts, the server ends the upgrade by itself. A version whose schema is older than that of the state is refused: there are no migrations back.',
+    'The clients that the server hands out are renewed afterwards, from where the executable came: an address, or a folder with manifest.json. A single file leaves the server with the client of its own platform: berth server downloads.',
   ],
   examples: [
     { line: 'sudo berth server upgrade ./berth-linux-amd64', says: 'to a file that was downloaded' },
@@ -24,6 +26,7 @@ export const upgrade = defineCommand({
     ...PLACE,
     from: { type: 'string', value: 'URL', summary: 'where a version is downloaded from (BERTH_RELEASE_URL)' },
     check: { type: 'boolean', summary: 'only try it on a copy of the state' },
+    clients: { type: 'boolean', on: true, summary: 'leave the clients that the server hands out as they are' },
     downgrade: { type: 'boolean', summary: 'although it is older; its schema must not be' },
     'timeout-seconds': { type: 'number', value: 'N', min: 1, summary: 'time that it has to become well (60)' },
     'settle-seconds': {
@@ -35,7 +38,7 @@ export const upgrade = defineCommand({
   },
   run: async (context, { args, flags }) => {
     const { out, io } = context;
-    const { dataDir } = configFrom(context, flags);
+    const { dataDir, downloadsDir } = configFrom(context, flags);
     const [{ obtainExecutable }, { upgradeServer }] = await Promise.all([
       import('../upgrade-server/obtain.ts'),
       import('../upgrade-server/upgrade.ts'),
@@ -43,9 +46,10 @@ export const upgrade = defineCommand({
     const folder = await mkdtemp(join(tmpdir(), 'berth-upgrade-'));
     const done = await (async () => {
       try {
-        return await upgradeServer({
+        const { file, release } = await obtainExecutable(context, { what: args.what, from: flags.from, folder });
+        const upgraded = await upgradeServer({
           dataDir,
-          file: await obtainExecutable(context, { what: args.what, from: flags.from, folder }),
+          file,
           checkOnly: flags.check,
           downgrade: flags.downgrade,
           gate: {
@@ -56,6 +60,9 @@ export const upgrade = defineCommand({
           signal: io.signal,
           note: out.note,
         });
+        if (flags.check || !flags.clients) return { ...upgraded, clients: null };
+        const server = { executable: upgraded.executable, version: upgraded.to, downloadsDir };
+        return { ...upgraded, clients: await renewClients(context, release, server) };
       } finally {
         await rm(folder, { recursive: true, force: true });
       }

@@ -5,6 +5,7 @@ import { defineCommand, defineGroup } from '../command.ts';
 import { CONFIG_FLAGS } from '../config-flags.ts';
 import type { Context } from '../context.ts';
 import { CONFIG_FILE, configFrom } from './server-config.ts';
+import { downloads } from './server-downloads.ts';
 import { check, upgrade } from './server-upgrade.ts';
 
 const runServer = defineCommand({
@@ -44,8 +45,8 @@ const runServer = defineCommand({
 
 export const server = defineGroup({
   name: 'server',
-  summary: 'Run the server, upgrade it',
-  commands: [runServer, upgrade, check],
+  summary: 'Run the server, upgrade it, give it clients to hand out',
+  commands: [runServer, upgrade, downloads, check],
   fallback: 'run',
   leading: true,
 });

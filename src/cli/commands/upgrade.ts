@@ -130,7 +130,7 @@ const replace = async (context: Context, api: Api, { place, executable, version 
   const { bytes } = executable.packed.find(({ packing }) => packing === 'zstd') ?? executable;
   context.out.note(`downloading berth ${version} (${size(bytes)})`);
   await replaceExecutable(place, async (file) => {
-    await fetchExecutable(api, executable, file);
+    await fetchExecutable(api.downloadClient, executable, file);
     await checkRuns(file, version);
   });
 };

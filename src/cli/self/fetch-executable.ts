@@ -5,35 +5,54 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { sha256OfFile } from '#kernel/executable-file';
 import { isDiskFull, messageOf } from '#kernel/errors';
-import type { ReleaseExecutable } from '#kernel/release-manifest';
-import type { Api } from '../client/api.ts';
+import type { Packing, ReleaseExecutable } from '#kernel/release-manifest';
 import { CliFailure, localError } from '../failure.ts';
 
-interface Wanted {
+/** A file as a manifest announces it. */
+export interface Wanted {
   name: string;
   bytes: number;
   sha256: string;
 }
 
+/** Where files come from: one by its name, from a byte on. */
+export type Download = (name: string, from: number) => Promise<Response>;
+
 const ATTEMPTS = 5;
 
 /** Downloads an executable, compressed when it can be, and checks it. `file` is complete when this resolves. */
-export const fetchExecutable = async (api: Api, executable: ReleaseExecutable, file: string): Promise<void> => {
+export const fetchExecutable = async (
+  download: Download,
+  executable: ReleaseExecutable,
+  file: string,
+): Promise<void> => {
   const packed =
     executable.packed.find(({ packing }) => packing === 'zstd') ??
     executable.packed.find(({ packing }) => packing === 'gzip');
   const parcel = `${file}.download`;
   await withDiskHint(async () => {
-    await fetchWhole(api, packed ?? executable, parcel);
-    await check(parcel, packed ?? executable);
+    await fetchFile(download, packed ?? executable, parcel);
     if (packed === undefined) return rename(parcel, file);
-    const unpack = packed.packing === 'zstd' ? createZstdDecompress() : createGunzip();
-    await pipeline(createReadStream(parcel), unpack, createWriteStream(file));
-    return check(file, executable);
+    await unpackFile(parcel, packed.packing, file);
+    return checkFile(file, executable);
   });
 };
 
-const withDiskHint = async (work: () => Promise<void>): Promise<void> => {
+/** Downloads one file and checks it. */
+export const fetchFile = async (download: Download, wanted: Wanted, file: string): Promise<void> => {
+  await fetchWhole(download, wanted, file);
+  await checkFile(file, wanted);
+};
+
+export const unpackFile = (parcel: string, packing: Packing, file: string): Promise<void> =>
+  pipeline(
+    createReadStream(parcel),
+    packing === 'zstd' ? createZstdDecompress() : createGunzip(),
+    createWriteStream(file),
+  );
+
+/** Turns a full disk into words. */
+export const withDiskHint = async (work: () => Promise<void>): Promise<void> => {
   try {
     await work();
   } catch (thrown) {
@@ -43,10 +62,10 @@ const withDiskHint = async (work: () => Promise<void>): Promise<void> => {
 };
 
 /** Goes on where a connection broke off; what the server has meanwhile replaced fails the checksum. */
-const fetchWhole = async (api: Api, wanted: Wanted, file: string): Promise<void> => {
+const fetchWhole = async (download: Download, wanted: Wanted, file: string): Promise<void> => {
   for (let attempt = 1; ; attempt += 1) {
     const at = attempt === 1 ? 0 : (await stat(file)).size;
-    const response = await api.downloadClient(wanted.name, at);
+    const response = await download(wanted.name, at);
     const flags = at > 0 && response.status === 206 ? 'a' : 'w';
     if (response.body === null) throw broken(wanted, 'the reply is empty');
     try {
@@ -64,7 +83,7 @@ const fetchWhole = async (api: Api, wanted: Wanted, file: string): Promise<void>
 const broken = ({ name }: Wanted, why: string): CliFailure =>
   localError(`${name} could not be downloaded: ${why}`, 'run it again');
 
-const check = async (file: string, { name, sha256 }: Wanted): Promise<void> => {
+export const checkFile = async (file: string, { name, sha256 }: Wanted): Promise<void> => {
   if ((await sha256OfFile(file)) === sha256) return;
   throw localError(
     `${name} is not what the server announced: its checksum differs`,

@@ -5,6 +5,8 @@ import { ownPlatform } from '#kernel/platform';
 import type { Context } from '../context.ts';
 import { localError } from '../failure.ts';
 import { bytes } from '../output/format.ts';
+import { isUrl, releaseAt, releaseIn, type Release } from '../releases/release.ts';
+import { fetchExecutable } from '../self/fetch-executable.ts';
 
 export interface Wanted {
   /** A file, a version, or the address of a server that hands executables out. */
@@ -15,12 +17,19 @@ export interface Wanted {
   folder: string;
 }
 
+export interface Obtained {
+  /** The new executable. */
+  file: string;
+  /** The release that it is of, for the clients of the other platforms; undefined when it came alone. */
+  release: Release | undefined;
+}
+
 /** The new executable as a file; what is downloaded is checked against the checksum that its server announces. */
-export const obtainExecutable = async (context: Context, wanted: Wanted): Promise<string> => {
+export const obtainExecutable = async (context: Context, wanted: Wanted): Promise<Obtained> => {
   const { what } = wanted;
-  if (/^https?:\/\//.test(what)) return download(context, what, { ...wanted, version: undefined });
+  if (isUrl(what)) return download(context, what, { ...wanted, version: undefined });
   const file = context.path(what);
-  if (await isFile(file)) return file;
+  if (await isFile(file)) return { file, release: await releaseIn(file) };
   const version = semver.valid(what);
   if (version === null)
     throw localError(
@@ -31,7 +40,7 @@ export const obtainExecutable = async (context: Context, wanted: Wanted): Promis
   if (from === undefined)
     throw localError(
       `nothing says where berth ${version} comes from`,
-      'add --from URL: an address below which /dl/manifest.json lies; or set BERTH_RELEASE_URL',
+      'add --from URL: an address below which /dl/manifest.json or manifest.json lies; or set BERTH_RELEASE_URL',
     );
   return download(context, from, { ...wanted, version });
 };
@@ -40,9 +49,9 @@ const download = async (
   context: Context,
   from: string,
   { folder, version }: { folder: string; version: string | undefined },
-): Promise<string> => {
-  const api = await context.apiFor({ endpoint: from.replace(/\/+$/, ''), token: undefined, ca: undefined });
-  const manifest = await api.clientManifest();
+): Promise<Obtained> => {
+  const release = await releaseAt(context, from);
+  const { manifest } = release;
   if (version !== undefined && manifest.version !== version)
     throw localError(
       `${from} has berth ${manifest.version}, not ${version}`,
@@ -56,10 +65,9 @@ const download = async (
       'take it from elsewhere, as a file',
     );
   context.out.note(`downloading berth ${manifest.version} (${bytes(executable.bytes)})`);
-  const { fetchExecutable } = await import('../self/fetch-executable.ts');
   const file = join(folder, 'berth');
-  await fetchExecutable(api, executable, file);
-  return file;
+  await fetchExecutable(release.download, executable, file);
+  return { file, release };
 };
 
 const isFile = (path: string): Promise<boolean> =>

@@ -32,6 +32,8 @@ export interface Upgraded {
   from: string;
   to: string;
   schema: { before: number; after: number };
+  /** Where the executable lies. */
+  executable: string;
   /** Where the former executable is kept. */
   previous: string;
 }
@@ -66,6 +68,7 @@ const withStaged = async (request: UpgradeRequest, server: ServerProcess, staged
     from: running.version,
     to: checked.version,
     schema: { before, after: checked.database },
+    executable: server.executable,
     previous: `${server.executable}.previous`,
   };
   if (fromSum === toSum) return { changed: false, ...result };

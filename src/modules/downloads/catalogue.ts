@@ -6,6 +6,7 @@ import type { Log } from '#kernel/log';
 import { executableName, type Platform } from '#kernel/platform';
 import {
   asReleaseManifest,
+  MANIFEST,
   type Packing,
   type ReleaseExecutable,
   type ReleaseManifest,
@@ -43,8 +44,6 @@ export interface CatalogueDeps {
   own: { platform: Platform; file: string } | undefined;
   log: Log;
 }
-
-export const MANIFEST = 'manifest.json';
 
 export const createCatalogue = (deps: CatalogueDeps): Catalogue => {
   const stored = createStored(deps);

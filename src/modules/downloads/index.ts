@@ -1,3 +1,3 @@
-export { createCatalogue, MANIFEST } from './catalogue.ts';
+export { createCatalogue } from './catalogue.ts';
 export { downloadsRoutes, type DownloadsRoutesDeps } from './routes.ts';
 export { createTransfers } from './transfers.ts';

@@ -62,7 +62,10 @@ find_platform() {
 
 find_client() {
   line="$(printf '%s\n' "$CLIENTS" | grep "^$PLATFORM " || true)"
-  [ -n "$line" ] || die "this server has no client for $PLATFORM" "ask its operator to add it: downloads_dir in the server's documentation"
+  known="$(printf '%s\n' "$CLIENTS" | cut -d ' ' -f 1 | tr '\n' ' ')"
+  [ -n "$line" ] ||
+    die "this server has no client for $PLATFORM, only for: ${known% }" \
+      "ask its operator to add it, on the machine of the server: berth server downloads FROM (FROM: another server, or a release, of berth $VERSION)"
   BYTES="$(field 2)" SHA256="$(field 3)"
 }
 

@@ -4,7 +4,8 @@ import { originOf } from '#http/origin';
 import { route } from '#http/route';
 import { notFound, type BerthError } from '#kernel/errors';
 import { executableName, PLATFORMS } from '#kernel/platform';
-import { MANIFEST, type Catalogue } from './catalogue.ts';
+import { MANIFEST } from '#kernel/release-manifest';
+import type { Catalogue } from './catalogue.ts';
 import { renderInstaller } from './installer.ts';
 import { checksumReply, fileReply } from './reply.ts';
 import type { Transfers } from './transfers.ts';
@@ -64,7 +65,7 @@ const missing = async (catalogue: Catalogue, name: string): Promise<BerthError> 
   if (known !== undefined && !executables.some(({ platform }) => platform === known)) {
     return notFound(
       `this server has no client for ${known}`,
-      'its operator can add it: run "bun run build" in a checkout of the same version, and point downloads_dir to dist/downloads',
+      'its operator can add it, on the machine of the server: berth server downloads FROM, where FROM has the clients of the same version (another server, a release, or dist/downloads of "bun run build")',
     );
   }
   const names = executables.flatMap((each) => [each.name, ...each.packed.map((packed) => packed.name)]);

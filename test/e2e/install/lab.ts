@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { executableName, ownPlatform, PLATFORMS } from '#kernel/platform';
 import { docker } from '#test/support/docker.ts';
 import type { Machine, Network } from '#test/support/machine.ts';
 
@@ -11,7 +13,7 @@ export const NAMES = [DOMAIN, `berth-doctor.${DOMAIN}`, `web--shop.${DOMAIN}`];
 /** What a server fetches in its first minutes, and what the examples here are built on. */
 export const IMAGES = ['traefik:v3.6', 'registry:3', 'caddy:2', 'valkey/valkey:8'];
 
-const ARCH = process.arch === 'arm64' ? 'arm64' : 'amd64';
+export const ARCH = process.arch === 'arm64' ? 'arm64' : 'amd64';
 const CA_FILE = '/etc/pebble.pem';
 
 /** Whoever publishes berth: a web server with the installer, and folders with executables and their checksums. */
@@ -42,6 +44,26 @@ export const publish = (network: Network, executables: Record<string, string>): 
     from: (folder) => `--from ${url}/${folder}/ --sha256 ${sums[folder]}`,
     stop: () => server.stop(true),
   };
+};
+
+/** A folder as `bun run build` writes it: this machine's executable, and stand-ins for the other platforms. */
+export const makeRelease = async (executable: string, version: string, folder: string): Promise<void> => {
+  mkdirSync(folder);
+  const executables = PLATFORMS.map((platform) => {
+    const name = executableName(platform);
+    const file = join(folder, name);
+    const isOwn = platform === ownPlatform();
+    if (isOwn) copyFileSync(executable, file);
+    else writeFileSync(file, `for ${platform}, ${version}`);
+    const add = (content: Uint8Array, ending: string, packing: string) => {
+      writeFileSync(file + ending, content);
+      return { name: name + ending, bytes: content.length, sha256: sha256Of(file + ending), packing };
+    };
+    const plain = readFileSync(file);
+    const packed = isOwn ? [] : [add(gzipSync(plain), '.gz', 'gzip'), add(zstdCompressSync(plain), '.zst', 'zstd')];
+    return { platform, name, bytes: plain.length, sha256: sha256Of(file), packed };
+  });
+  await Bun.write(join(folder, 'manifest.json'), JSON.stringify({ version, executables }));
 };
 
 const sha256Of = (file: string): string => new Bun.CryptoHasher('sha256').update(readFileSync(file)).digest('hex');

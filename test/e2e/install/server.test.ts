@@ -6,7 +6,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { buildVariant, copyExecutable } from '#test/support/executables.ts';
 import { Machine, Network, type Ran } from '#test/support/machine.ts';
 import { until } from '#test/support/until.ts';
-import { Authority, DOMAIN, IMAGES, NAMES, publish, type Publisher } from './lab.ts';
+import { ARCH, Authority, DOMAIN, IMAGES, makeRelease, NAMES, publish, type Publisher } from './lab.ts';
 
 const NEXT = '90.1.0';
 
@@ -173,6 +173,29 @@ test('a run with a newer version upgrades it on trial; no request to an app fail
   expect(answers.length).toBeGreaterThan(20);
   expect(answers).not.toContain('failed');
 }, 60_000);
+
+test('a release with all platforms leaves the server with the clients of its version to hand out', async () => {
+  await makeRelease(join(folder, 'next/berth'), NEXT, join(folder, 'release'));
+  await server.sh('mkdir -p /usr/local/lib/berth/downloads');
+  await server.sh(
+    'echo "{}" >/usr/local/lib/berth/downloads/manifest.json; echo old >/usr/local/lib/berth/downloads/former',
+  );
+  await server.copy(join(folder, 'release'), '/root/release');
+  const lone = await install(server, '--yes', 'next');
+  expect([lone.code, lone.error]).toEqual([0, expect.stringContaining('no clients of other platforms were taken')]);
+  expect(await laptop.sh(`curl -s https://${DOMAIN}/dl/berth-darwin-arm64`)).toContain('berth server downloads FROM');
+  const line = `curl -fsSL ${publisher.url}/install.sh | sh -s -- --yes --from /root/release/berth-linux-${ARCH}`;
+  const { code, out, error } = await server.run(['sh', '-c', line]);
+  expect([code, error, out]).toEqual([0, expect.any(String), expect.stringContaining('taking the clients of other')]);
+  const { version, executables } = JSON.parse(await page(`https://${DOMAIN}/dl/manifest.json`));
+  expect([version, executables.map(({ platform }: { platform: string }) => platform).sort()]).toEqual([
+    NEXT,
+    ['darwin-amd64', 'darwin-arm64', 'linux-amd64', 'linux-arm64'],
+  ]);
+  expect(await page(`https://${DOMAIN}/dl/berth-darwin-arm64`)).toBe(`for darwin-arm64, ${NEXT}`);
+  expect(await server.sh('ls /usr/local/lib/berth /usr/local/lib/berth/downloads')).not.toMatch(/former|new/);
+  expect((await server.run(['sh', '-c', line])).error).not.toContain('platform');
+}, 90_000);
 
 test('on a machine with Docker and the images it takes less than 30 s, asks at the terminal, and shows the token once', async () => {
   const begun = performance.now();

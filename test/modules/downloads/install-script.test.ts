@@ -199,7 +199,7 @@ describe('on systems', () => {
   test.each([
     ['FreeBSD', 'amd64', 'berth has no client for FreeBSD'],
     ['Linux', 'riscv64', 'berth has no client for riscv64 processors'],
-    ['Linux', 'aarch64', 'this server has no client for linux-arm64'],
+    ['Linux', 'aarch64', 'this server has no client for linux-arm64, only for: linux-amd64 darwin-arm64'],
   ])('%s on %s it says why it cannot', async (kernel, machine, said) => {
     const { url } = openDownloads({ folder: makeFolder(CLIENT) });
     const { code, error, home } = await install({ url, path: on(kernel, machine) });
