@@ -7,9 +7,14 @@ import { extract, pack } from 'tar-stream';
 import { acquireLock } from '#kernel/lock';
 import { MIGRATIONS, openDatabase } from '#kernel/database';
 import { CliFailure } from '#cli/failure';
+import { ABOUT } from '#cli/state/archive';
 import { backupState, type BackupRequest } from '#cli/state/backup';
+import type { DockerCall } from '#cli/state/containers';
+import { LABEL_INSTANCE, requireGone } from '#cli/state/former';
 import { restoreState, type RestoreRequest } from '#cli/state/restore';
+import { LABEL } from '#deploy/index';
 import { fsck, importInto, rawText } from '#test/support/git.ts';
+import { SmallDisk } from '#test/support/small-disk.ts';
 import { Home } from './support/cli.ts';
 
 const NEWEST = MIGRATIONS.at(-1)?.version ?? 0;
@@ -62,6 +67,7 @@ const restore = (options: Partial<RestoreRequest> = {}) =>
     force: false,
     newestSchema: NEWEST,
     isRunning: async () => false,
+    requireGone: async () => undefined,
     now: NOW,
     ...options,
   });
@@ -252,6 +258,88 @@ test('a directory that is not empty is replaced with force only, and kept beside
   expect(readFileSync(home.path('new/registry/data/blob'), 'utf8')).toBe('image');
   expect(readFileSync(home.path('new/logs/web.log'), 'utf8')).toBe('line');
   expect(readFileSync(home.path('new/backups/shop/postgres/bkp_1.dump'), 'utf8')).toBe('dump');
+});
+
+/** What Docker has: containers and networks with their labels. */
+const dockerWith =
+  (containers: object[], networks: object[]): DockerCall =>
+  async (_method, path) => ({ status: 200, body: path.startsWith('/networks') ? networks : containers });
+
+test('another installation that has containers or networks is not restored over; the same one is', async () => {
+  await backup();
+  mkdirSync(home.path('new'));
+  const other = openDatabase(home.path('new/berth.db'));
+  other.query('INSERT INTO meta (key, value) VALUES (?1, ?2)').run('instance', 'other');
+  other.close();
+  home.write({ 'new/registry/data/blob': 'image of another' });
+  const of = (instance: string, source = '/elsewhere'): object => ({
+    Labels: { [LABEL.instance]: instance },
+    Mounts: [{ Source: source }],
+  });
+  const over = (...docker: Parameters<typeof dockerWith>) =>
+    restore({
+      force: true,
+      requireGone: (restored) => requireGone(dockerWith(...docker), { dataDir: home.path('new'), restored }),
+    });
+  const { body } = await failureOf(over([of('other'), of('third')], [of('other'), of('other')]));
+  expect(body.message).toContain('1 container and 2 networks of it would be in the way');
+  expect(body.hint).toContain('docker ps -aq --filter label=dev.berth.instance=other | xargs -r docker rm -f;');
+  expect(instanceIn('new')).toBe('other');
+  // Its database may be gone, and its proxy there.
+  const mounted = of('lost', home.path('new/proxy/dynamic'));
+  expect((await failureOf(over([mounted], []))).body.message).toContain('1 container of it');
+  const { kept } = await over([of('one'), of('third')], [of('one')]);
+  expect([instanceIn('new'), existsSync(`${kept}/registry/data/blob`)]).toEqual(['one', true]);
+  expect(LABEL_INSTANCE).toBe(LABEL.instance);
+});
+
+test('a disk that is too small is said before anything is written, and one that fills meanwhile leaves what was there', async () => {
+  writeFileSync(
+    home.path('data/registry/data/large'),
+    crypto.getRandomValues(Buffer.alloc(60_000)).toString('hex').repeat(20),
+  );
+  await backup({ withImages: true });
+  mkdirSync(home.path('disk'));
+  const disk = await SmallDisk.inMemory(home.path('disk'), 2);
+  try {
+    home.write({ 'disk/new/secret.key': 'old' });
+    const onto = { dataDir: home.path('disk/new'), force: true };
+    const small = (await failureOf(restore(onto))).body;
+    expect(small.message).toMatch(/^the backup needs 2\.\d MB, and [12](?:\.\d)? MB are free at /);
+    expect(small.hint).toContain('nothing was changed');
+    // What the archive says of its size was true when it was looked at; then somebody else wrote.
+    await rewrite((name, content) => ({
+      name,
+      content: name === ABOUT ? Buffer.from(JSON.stringify({ ...JSON.parse(String(content)), bytes: 1 })) : content,
+    }));
+    const { body } = await failureOf(restore(onto));
+    expect([body.message, body.hint]).toEqual([
+      'the disk is full',
+      'free space or use a larger disk, then run it again',
+    ]);
+    expect(readdirSync(home.path('disk'))).toEqual(['new']);
+    expect(readFileSync(home.path('disk/new/secret.key'), 'utf8')).toBe('old');
+  } finally {
+    await disk.unmount();
+  }
+});
+
+test('settings of this machine that the archive has otherwise are listed, and others are not', async () => {
+  writeFileSync(
+    home.path('data/berth.toml'),
+    'base_domain = "apps.example.com"\nhttp_port = 8080\nlisten = "127.0.0.1:4400"\nlog_level = "debug"\n',
+  );
+  await backup();
+  home.write({
+    'new/berth.toml': 'base_domain = "new.example.com"\nhttp_port = 8080\nacme_email = "me@example.com"\n',
+  });
+  const ran = await home.run(['state', 'restore', 'backup.tar.gz', '--data-dir', 'new', '--force']);
+  expect(JSON.parse(ran.stdout).changed_settings).toEqual([
+    { setting: 'base_domain', before: 'new.example.com', now: 'apps.example.com' },
+    { setting: 'acme_email', before: 'me@example.com', now: '' },
+  ]);
+  const again = await home.run(['state', 'restore', 'backup.tar.gz', '--data-dir', 'new', '--force']);
+  expect(JSON.parse(again.stdout).changed_settings).toEqual([]);
 });
 
 test('a running server is not restored over, whatever is forced', async () => {

@@ -5,7 +5,7 @@ import type { Config } from '#kernel/config';
 import { messageOf } from '#kernel/errors';
 import { defineCommand, defineGroup } from '../command.ts';
 import type { Context } from '../context.ts';
-import { localError } from '../failure.ts';
+import { CliFailure, localError } from '../failure.ts';
 import { bytes, count } from '../output/format.ts';
 import type { Manifest } from '../state/archive.ts';
 import { configFrom, PLACE } from './server-config.ts';
@@ -98,7 +98,7 @@ const restore = defineCommand({
   name: 'restore',
   summary: 'Put a state archive in the place of the data directory',
   details: [
-    'The server has to be stopped. All of the archive is verified first; nothing is changed when it is damaged. With --force, state that is there is kept beside, under another name; its images, logs and backups of datastores stay in use when the archive has none. The proxy and the registry are restarted. Start the server afterwards: services come up from their releases, and datastores whose data is not on this machine get their newest backup.',
+    'The server has to be stopped. All of the archive is verified first; nothing is changed when it is damaged. With --force, state that is there is kept beside, under another name; its images, logs and backups of datastores stay in use when the archive has none. When it is of another installation, whose containers or networks are still there, nothing is changed, and how to remove them is said. The proxy and the registry are restarted. Start the server afterwards: services come up from their releases, and datastores whose data is not on this machine get their newest backup.',
   ],
   examples: [
     {
@@ -126,6 +126,7 @@ const restore = defineCommand({
       force: flags.force,
       newestSchema: NEWEST_SCHEMA,
       isRunning: () => isRunning(before),
+      requireGone: (restored) => requireNothingInTheWay(context, before, restored),
       now: Date.now(),
     });
     const changed = changedSettings(before, configFrom(context, flags));
@@ -201,6 +202,20 @@ const sayNext = (
       ? 'next: start the server'
       : 'next: start the server, then deploy the services again (the backup has no images)',
   );
+};
+
+/** Where Docker does not answer, nothing of the former installation can be seen, nor be in the way right now. */
+const requireNothingInTheWay = async ({ out }: Context, config: Config, restored: string): Promise<void> => {
+  const [{ dockerAt }, { requireGone }] = await Promise.all([
+    import('../state/containers.ts'),
+    import('../state/former.ts'),
+  ]);
+  try {
+    await requireGone(dockerAt(config.dockerSocket), { dataDir: config.dataDir, restored });
+  } catch (thrown) {
+    if (thrown instanceof CliFailure) throw thrown;
+    out.warn(`whether containers of another installation are in the way could not be seen: ${messageOf(thrown)}`);
+  }
 };
 
 /** The proxy serves the apps while the server is stopped: it has to look at the restored directories now. */

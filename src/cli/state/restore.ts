@@ -2,9 +2,10 @@ import { mkdtemp, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { BackupKeys } from '#engines/backups/identity';
-import { messageOf } from '#kernel/errors';
+import { isDiskFull, messageOf } from '#kernel/errors';
 import { CliFailure, localError } from '../failure.ts';
 import type { Manifest } from './archive.ts';
+import { instanceOf } from './former.ts';
 import { damaged, unpackVerified } from './unpack.ts';
 
 export interface VerifyRequest {
@@ -21,6 +22,8 @@ export interface RestoreRequest extends VerifyRequest {
   force: boolean;
   /** Whether a server runs on the data directory. */
   isRunning: () => Promise<boolean>;
+  /** Throws when something of another installation than `restored` would be in the way of it. */
+  requireGone: (restored: string) => Promise<void>;
   now: number;
 }
 
@@ -66,12 +69,15 @@ export const restoreState = async (request: RestoreRequest): Promise<Restored> =
   await mkdir(staging, { mode: 0o700 });
   try {
     const manifest = await unpackVerified({ ...request, keys: request.keys, into: staging, verifyOnly: false });
+    const restored = instanceOf(staging);
+    if (restored !== undefined) await request.requireGone(restored);
+    const former = instanceOf(dataDir) ?? restored;
     await writeFile(join(staging, RESTORED), JSON.stringify({ created_at: manifest.created_at }), { mode: 0o600 });
     const kept = occupied ? `${dataDir}.before-${new Date(request.now).toISOString().replaceAll(/[:.]/g, '-')}` : null;
     if (kept === null) await rm(dataDir, { recursive: true, force: true });
     else await rename(dataDir, kept);
     await rename(staging, dataDir);
-    if (kept !== null) await carryOver(kept, dataDir);
+    if (kept !== null && former === restored) await carryOver(kept, dataDir);
     return { manifest, kept };
   } catch (thrown) {
     throw asFailure(thrown, request.from);
@@ -80,8 +86,12 @@ export const restoreState = async (request: RestoreRequest): Promise<Restored> =
   }
 };
 
-const asFailure = (thrown: unknown, from: string): CliFailure =>
-  thrown instanceof CliFailure ? thrown : damaged(from, messageOf(thrown), thrown);
+const asFailure = (thrown: unknown, from: string): CliFailure => {
+  if (thrown instanceof CliFailure) return thrown;
+  if (isDiskFull(thrown))
+    return localError('the disk is full', 'free space or use a larger disk, then run it again', thrown);
+  return damaged(from, messageOf(thrown), thrown);
+};
 
 /** What a backup may leave out, and the state before had: better kept in use than lost from sight. */
 const CARRIED = ['registry', 'logs', 'backups'];
