@@ -39,9 +39,11 @@ export const followOperation = async (
       headers: { accept: 'text/event-stream', ...(last === '' ? {} : { 'last-event-id': last }) },
       ...(signal === undefined ? {} : { signal }),
     });
-    if (!sent.ok) return sent;
-    if (sent.data.body === null) break;
+    if (!sent.ok && !sent.error.retryable) return sent;
     try {
+      // A server that restarts is away for longer than one request is tried.
+      if (!sent.ok) throw new Error(sent.error.message);
+      if (sent.data.body === null) break;
       for await (const event of readEvents(sent.data.body)) {
         last = event.id || last;
         fruitless = -1;
