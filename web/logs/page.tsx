@@ -52,6 +52,8 @@ const LogView = ({ project, service }: LogsProps) => {
   const { lines, version, state, error } = view;
   const found = useSearch(lines, version, choices.typed);
   const [follow, setFollow] = useState(since === '');
+  // What begins in the past is read from its beginning.
+  useEffect(() => setFollow(since === ''), [since]);
   const [wrap, setWrap] = useWrap();
   const [only, setOnly] = useState(false);
   const [current, setCurrent] = useState(-1);
@@ -105,6 +107,7 @@ const LogView = ({ project, service }: LogsProps) => {
           <Nothing state={state} narrowed={narrowed || replica !== '' || release !== '' || since !== ''} />
         ) : (
           <LogList
+            key={`${since} ${replica} ${release}`}
             ref={list}
             count={count}
             lineAt={lineAt}
