@@ -44,7 +44,7 @@ export interface DeployDeps {
   services: ServiceStore;
   releases: ReleaseStore;
   operations: OperationStore;
-  env: Pick<Env, 'resolve' | 'masker'>;
+  env: Pick<Env, 'resolve' | 'masker' | 'keys'>;
   events: Pick<Events, 'emit'>;
   /** Which live replicas run right now. */
   liveness: Liveness;

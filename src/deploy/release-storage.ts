@@ -1,3 +1,4 @@
+import { plannedBuild } from '#engines/builder/planned-build';
 import type { PushedImage } from '#engines/registry/port';
 import type { Run } from '#modules/operations';
 import { releaseId, type ReleaseRow } from '#modules/releases';
@@ -53,6 +54,8 @@ export const createReleaseStorage = (deps: DeployDeps): ReleaseStorage => {
       created_at: deps.clock.now(),
       created_by: run.actor,
       last_live_at: null,
+      env_names: JSON.stringify(deps.env.keys(service.project)),
+      build: JSON.stringify(plannedBuild(built.source.plan)),
     };
     deps.db
       .transaction(() => {

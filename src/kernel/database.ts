@@ -6,6 +6,7 @@ import buildCaches from './migrations/002-build-caches.sql' with { type: 'text' 
 import datastores from './migrations/003-datastores.sql' with { type: 'text' };
 import repos from './migrations/004-repos.sql' with { type: 'text' };
 import sessions from './migrations/005-sessions.sql' with { type: 'text' };
+import releaseDetails from './migrations/006-release-details.sql' with { type: 'text' };
 
 export interface Migration {
   version: number;
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 3, sql: datastores },
   { version: 4, sql: repos },
   { version: 5, sql: sessions },
+  { version: 6, sql: releaseDetails },
 ];
 
 /** The newest schema that this executable knows. */

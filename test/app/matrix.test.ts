@@ -94,6 +94,7 @@ const ROWS: Record<string, Row> = {
   restartService: { path: '/v1/projects/{project}/services/web/restart', right: 202 },
   deleteService: { path: '/v1/projects/{project}/services/web?confirm=true', right: 202 },
   listReleases: { path: '/v1/projects/{project}/services/web/releases', right: 200 },
+  compareReleases: { path: '/v1/projects/{project}/services/web/releases/rel_old/compare', right: 200 },
   listOperations: { path: '/v1/operations', right: 200 },
   getOperation: { path: '/v1/operations/{op}', right: 200 },
   streamOperation: { path: '/v1/operations/{op}/stream', right: 200 },
@@ -143,6 +144,7 @@ const ROWS: Record<string, Row> = {
   gitDumb: { path: '/git/{project}/web.git/HEAD', right: 404 },
   setEnv: { path: '/v1/projects/{project}/env', right: 200, ask: { body: { A: 'b' } } },
   listEnv: { path: '/v1/projects/{project}/env', right: 200 },
+  listEvents: { path: '/v1/events', right: 200 },
   streamEvents: { path: '/v1/projects/{project}/events?follow=false', right: 200 },
   streamLogs: { path: '/v1/projects/{project}/services/web/logs?follow=false', right: 200 },
   getUsage: { path: '/v1/projects/{project}/services/web/usage', right: 200 },
@@ -275,7 +277,7 @@ const shownHeaders = (headers: Headers): [string, string][] => [...headers].filt
 test('lists show nothing of foreign projects', async () => {
   const place = await furnish();
   const { secret } = await place.world.mint(['read'], ['shop']);
-  for (const what of ['GET /v1/projects', 'GET /v1/operations']) {
+  for (const what of ['GET /v1/projects', 'GET /v1/operations', 'GET /v1/events']) {
     const { text } = await place.world.call(what, { token: secret });
     expect(text).toContain('shop');
     expect(text).not.toContain('other');

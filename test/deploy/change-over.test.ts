@@ -53,6 +53,8 @@ const release = (n: number, patch: Partial<ReleaseRow> = {}): ReleaseRow => ({
   created_at: n,
   created_by: 'admin',
   last_live_at: n,
+  env_names: null,
+  build: null,
   ...patch,
 });
 

@@ -14,6 +14,7 @@ const SEALED: Record<number, string> = {
   3: 'afcd57ab5cf85af5a7bfb66b75e73b853a60226e0d4f1b205f614eaeebcc1dbb',
   4: '7b46311661667787dafb73173839e0b0c4a1cf1fc86e57d834621df582b8129b',
   5: '07b77382bddb1396a53a928d815b5c227d38acc82e4ea1780a6a37f13c5b93b2',
+  6: '111e2409a775228857cb42eb08060f4875754250e0060343001579cddeead90f',
 };
 
 const FIXTURES = join(import.meta.dir, '../fixtures/schema');

@@ -747,6 +747,36 @@ export interface Paths {
       };
     };
   };
+  "/v1/projects/{project}/services/{service}/releases/{release}/compare": {
+    /** Show what differs between the live release, or the one named by `with`, and a release */
+    GET: {
+      path: {
+        project: string;
+        service: string;
+        release: string;
+      };
+      query: {
+        /** id of a release */
+        with?: string;
+      };
+      reply: {
+        from: Release;
+        to: Release;
+        changes: Array<{
+          /** a field of the release, or one of how it was built (`build.versions`) */
+          what: string;
+          /** any JSON value; null: not there */
+          from: unknown;
+          /** any JSON value; null: not there */
+          to: unknown;
+        }>;
+        env: {
+          added: Array<string>;
+          removed: Array<string>;
+        } | null;
+      };
+    };
+  };
   "/v1/operations": {
     /** List operations, newest first */
     GET: {
@@ -2339,6 +2369,31 @@ export interface Paths {
           service_url: string | null;
         }>;
       } | DryRun;
+    };
+  };
+  "/v1/events": {
+    /** List what happened, and who caused it, in all projects in scope, newest first */
+    GET: {
+      query: {
+        /** how many, 50 when omitted */
+        limit?: number;
+        /** `next_cursor` of the page before */
+        cursor?: string;
+        /** `*`: what concerns the whole server */
+        project?: string;
+        /** a kind, or the part before its dot */
+        kind?: string;
+        /** principal who caused it */
+        actor?: string;
+        /** from this time on: RFC 3339, or a duration such as `2h` */
+        since?: string;
+        /** before this time: RFC 3339, or a duration */
+        until?: string;
+      };
+      reply: {
+        events: Array<Event>;
+        next_cursor: string | null;
+      };
     };
   };
   "/v1/projects/{project}/events": {

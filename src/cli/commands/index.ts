@@ -33,6 +33,7 @@ const CHAPTERS: readonly { title: string; entries: Readonly<Record<string, Load>
       usage: async () => (await import('./usage.ts')).usage,
       watch: async () => (await import('./watch.ts')).watch,
       events: async () => (await import('./events.ts')).events,
+      audit: async () => (await import('./audit.ts')).audit,
       tokens: async () => (await import('./tokens.ts')).tokens,
       capacity: async () => (await import('./capacity.ts')).capacity,
       mcp: async () => (await import('./mcp.ts')).mcp,

@@ -1,13 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia, t } from 'elysia';
 import { ctxOf } from '#http/context';
+import { listParams, listReply, pageOf } from '#http/list';
 import { route } from '#http/route';
 import { encodeFrame, lastEventId, lastEventSeq, replayThenFollow, sseResponse } from '#http/sse';
 import type { Clock } from '#kernel/clock';
-import { Name } from '#kernel/schema';
+import { listOf, Name } from '#kernel/schema';
 import { requireProject } from '#kernel/scope';
 import { parseSince } from '#kernel/since';
-import type { Event } from './model.ts';
+import { EventSchema, type Event } from './model.ts';
 import type { Events } from './service.ts';
 
 export interface EventRoutesDeps {
@@ -34,25 +35,67 @@ const EventsQuery = Type.Object({
   follow: Type.Optional(t.BooleanString({ description: 'false ends the stream after the replay' })),
 });
 
+const ListEventsQuery = Type.Object({
+  ...listParams,
+  project: Type.Optional(Type.Union([Name, Type.Literal('*')], { description: '`*`: what concerns the whole server' })),
+  kind: Type.Optional(
+    Type.String({
+      pattern: '^[a-z_]+(?:\\.[a-z_]+)?$',
+      maxLength: 60,
+      description: 'a kind, or the part before its dot',
+      examples: ['deploy'],
+    }),
+  ),
+  actor: Type.Optional(Type.String({ maxLength: 100, description: 'principal who caused it' })),
+  since: Type.Optional(Type.String({ description: 'from this time on: RFC 3339, or a duration such as `2h`' })),
+  until: Type.Optional(Type.String({ description: 'before this time: RFC 3339, or a duration' })),
+});
+
+const listEvents = ({ events, clock }: EventRoutesDeps, request: Request, query: typeof ListEventsQuery.static) => {
+  const { actor } = ctxOf(request);
+  const { project, kind, actor: who } = query;
+  if (project !== undefined && project !== '*') requireProject(actor, project);
+  const now = clock.now();
+  const time = (name: 'since' | 'until'): number | undefined =>
+    query[name] === undefined ? undefined : parseSince(query[name], now, name);
+  const page = pageOf(query);
+  const filter = { project, kind, actor: who, since: time('since'), until: time('until') };
+  return listReply('events', events.list(ctxOf(request), filter, page), (event) => String(event.seq), page);
+};
+
 export const eventsRoutes = (deps: EventRoutesDeps) =>
-  new Elysia().get(
-    '/v1/projects/:project/events',
-    ({ request, params, query }) => streamEvents(deps, request, { ...query, project: params.project }),
-    {
-      params: Type.Object({ project: Name }),
-      query: EventsQuery,
+  new Elysia()
+    .get('/v1/events', ({ request, query }) => listEvents(deps, request, query), {
+      query: ListEventsQuery,
+      response: { 200: listOf('events', EventSchema) },
       ...route({
-        operationId: 'streamEvents',
+        operationId: 'listEvents',
         capability: 'read',
         tag: 'events',
-        summary: 'Follow what happens in a project',
+        summary: 'List what happened, and who caused it, in all projects in scope, newest first',
         description:
-          'Each event has its kind as `event`, its `seq` as `id`. Replays the newest 50 first (`tail`, `since`), or all after `Last-Event-ID`.',
+          'Admins of all projects see what concerns the server itself too, such as tokens and sessions: the audit.',
         errors: ['NOT_FOUND'],
-        stream: true,
       }),
-    },
-  );
+    })
+    .get(
+      '/v1/projects/:project/events',
+      ({ request, params, query }) => streamEvents(deps, request, { ...query, project: params.project }),
+      {
+        params: Type.Object({ project: Name }),
+        query: EventsQuery,
+        ...route({
+          operationId: 'streamEvents',
+          capability: 'read',
+          tag: 'events',
+          summary: 'Follow what happens in a project',
+          description:
+            'Each event has its kind as `event`, its `seq` as `id`. Replays the newest 50 first (`tail`, `since`), or all after `Last-Event-ID`.',
+          errors: ['NOT_FOUND'],
+          stream: true,
+        }),
+      },
+    );
 
 type StreamRequest = typeof EventsQuery.static & { project: string };
 

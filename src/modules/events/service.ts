@@ -1,9 +1,12 @@
 import type { Database } from 'bun:sqlite';
 import type { Clock } from '#kernel/clock';
 import { isoTime } from '#kernel/clock';
+import type { Ctx } from '#kernel/ctx';
 import type { NewId } from '#kernel/ids';
+import type { Page } from '#kernel/schema';
+import { holds } from '#kernel/scope';
 import type { Event, EventKind } from './model.ts';
-import { createEventStore, type EventRow } from './store.ts';
+import { createEventStore, type EventFilter, type EventRow } from './store.ts';
 
 /** Events that a project keeps. */
 export const KEPT_EVENTS = { queries: 10_000, others: 5000 };
@@ -26,6 +29,8 @@ export interface Events {
   after(project: string, seq: number, limit: number): Event[];
   /** The newest, oldest first. */
   recent(project: string, count: number): Event[];
+  /** Newest first, at most `page.limit + 1`, of the projects in the caller's scope; for admins of all, of the server too. */
+  list(ctx: Ctx, filter: Omit<EventFilter, 'projects' | 'server'>, page: Page): Event[];
   /** Where a reader begins that wants the newest `count`, or those since `ts`. */
   startOf(project: string, from: { tail: number } | { since: number }): number;
   /** `wake` is called after new events of the project are committed; then read them with `after`. */
@@ -79,6 +84,11 @@ export const createEvents = ({ db, clock, newId }: EventsDeps): Events => {
     },
     after: (project, seq, limit) => store.after(project, seq, limit).map(eventView),
     recent: (project, count) => store.newest(project, count).map(eventView),
+    list: (ctx, filter, page) => {
+      const { actor } = ctx;
+      const server = actor.projects.includes('*') && holds(actor, 'admin');
+      return store.list({ ...filter, projects: actor.projects, server }, page).map(eventView);
+    },
     startOf: (project, from) => {
       if ('since' in from) return store.lastBefore(project, from.since);
       const first = store.newest(project, from.tail)[0];

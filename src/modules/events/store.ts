@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import type { Page } from '#kernel/schema';
 import type { EventKind } from './model.ts';
 
 export interface EventRow {
@@ -12,7 +13,23 @@ export interface EventRow {
   data: string;
 }
 
+export interface EventFilter {
+  /** Project names in the caller's scope, or `['*']`. */
+  projects: readonly string[];
+  /** Whether what concerns the whole server is shown too. */
+  server: boolean;
+  project?: string | undefined;
+  /** A kind, or the part before its dot. */
+  kind?: string | undefined;
+  actor?: string | undefined;
+  /** Milliseconds since the epoch. */
+  since?: number | undefined;
+  until?: number | undefined;
+}
+
 export interface EventStore {
+  /** Newest first, at most `page.limit + 1`. The cursor is the sequence number. */
+  list(filter: EventFilter, page: Page): EventRow[];
   insert(row: Omit<EventRow, 'seq'>): void;
   /** Those after `seq`, oldest first. */
   after(project: string, seq: number, limit: number): EventRow[];
@@ -31,6 +48,7 @@ export interface EventStore {
 const QUERY: EventKind = 'query.executed';
 
 export const createEventStore = (db: Database): EventStore => ({
+  list: (filter, page) => listEvents(db, filter, page),
   insert: (row) => {
     db.query(
       'INSERT INTO events (id, project, kind, ts, actor, data) VALUES ($id, $project, $kind, $ts, $actor, $data)',
@@ -76,3 +94,26 @@ export const createEventStore = (db: Database): EventStore => ({
     return { projects: rows.map((row) => row.project), last: Math.max(seq, ...rows.map((row) => row.last)) };
   },
 });
+
+const listEvents = (db: Database, filter: EventFilter, page: Page): EventRow[] => {
+  const where: string[] = [];
+  const values: (string | number)[] = [];
+  const add = (sql: string, ...given: (string | number)[]): void => {
+    where.push(sql);
+    values.push(...given);
+  };
+  if (!filter.server) add("project <> '*'");
+  if (!filter.projects.includes('*'))
+    add('project IN (SELECT value FROM json_each(?))', JSON.stringify(filter.projects));
+  if (filter.project !== undefined) add('project = ?', filter.project);
+  if (filter.kind !== undefined)
+    add("(kind = ? OR substr(kind, 1, length(?) + 1) = ? || '.')", filter.kind, filter.kind, filter.kind);
+  if (filter.actor !== undefined) add('actor = ?', filter.actor);
+  if (filter.since !== undefined) add('ts >= ?', filter.since);
+  if (filter.until !== undefined) add('ts < ?', filter.until);
+  if (page.after !== undefined) add('seq < ?', Number(page.after));
+  const clause = where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`;
+  return db
+    .query<EventRow, (string | number)[]>(`SELECT * FROM events ${clause} ORDER BY seq DESC LIMIT ?`)
+    .all(...values, page.limit + 1);
+};

@@ -19,4 +19,28 @@ export const ReleaseSchema = Type.Object({
   live: Type.Boolean(),
 });
 
+const Value = Type.Unknown({ description: 'any JSON value; null: not there' });
+
+export const ComparisonSchema = Type.Object({
+  from: ReleaseSchema,
+  to: ReleaseSchema,
+  changes: Type.Array(
+    Type.Object({
+      what: Type.String({
+        description: 'a field of the release, or one of how it was built (`build.versions`)',
+        examples: ['commit'],
+      }),
+      from: Value,
+      to: Value,
+    }),
+  ),
+  env: nullable(
+    Type.Object(
+      { added: Type.Array(Type.String()), removed: Type.Array(Type.String()) },
+      { description: 'names of the environment as each was made; null when that is not known of both' },
+    ),
+  ),
+});
+
+export type Comparison = Static<typeof ComparisonSchema>;
 export type Release = Static<typeof ReleaseSchema>;

@@ -18,6 +18,10 @@ export interface ReleaseRow {
   created_by: string;
   /** When it last became the live one; orders what is kept. */
   last_live_at: number | null;
+  /** JSON list of the environment's names as it was made; null for a release from before this was kept. */
+  env_names: string | null;
+  /** How it was built, as JSON: `PlannedBuild`. */
+  build: string | null;
 }
 
 export interface ReleaseStore {
@@ -69,8 +73,8 @@ export const createReleaseStore = (db: Database): ReleaseStore => ({
   all: () => db.query<ReleaseRow, []>('SELECT * FROM releases').all(),
   insert: (row) => {
     db.query(
-      `INSERT INTO releases (project, service, id, digest, image, size_bytes, provider, source_sha256, commit_id, operation_id, created_at, created_by, last_live_at)
-       VALUES ($project, $service, $id, $digest, $image, $size_bytes, $provider, $source_sha256, $commit_id, $operation_id, $created_at, $created_by, $last_live_at)
+      `INSERT INTO releases (project, service, id, digest, image, size_bytes, provider, source_sha256, commit_id, operation_id, created_at, created_by, last_live_at, env_names, build)
+       VALUES ($project, $service, $id, $digest, $image, $size_bytes, $provider, $source_sha256, $commit_id, $operation_id, $created_at, $created_by, $last_live_at, $env_names, $build)
        ON CONFLICT DO NOTHING`,
     ).run({ ...row });
   },

@@ -376,6 +376,8 @@ export const addRelease = (rig: Rig, service: ServiceRow, id: string, more: Part
     created_at: 1000,
     created_by: 'admin',
     last_live_at: null,
+    env_names: null,
+    build: null,
     ...more,
   };
   rig.releaseStore.insert(row);
