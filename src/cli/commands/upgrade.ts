@@ -58,7 +58,7 @@ const look = async (api: Api, endpoint: string): Promise<Found> => {
   if (executable === undefined) {
     throw localError(
       `${endpoint} has no client for ${platform ?? `${process.platform}-${process.arch}`}`,
-      'ask its operator to add it: docs/operating.md tells how',
+      'ask its operator to add it, on the machine of the server: berth server downloads FROM',
     );
   }
   const { standingOf } = await import('../self/standing.ts');
