@@ -6,6 +6,8 @@ readonly ALONE='^\./test/(e2e/(datastores/)?(builds|build-caches|disk|docker-dis
 # With real engines: containers, databases, git.
 readonly ENGINES='^\./test/(engines/(backups|builder-run|datastores|docker|firewall|git|proxy|registry|runtime)|datastores)/'
 readonly REAL_BUILDS='^\./test/(e2e/examples/|engines/builder-plan/real-)'
+# What users hold in their hands: the dashboard, the client and its tools, installers, upgrades, a move.
+readonly HANDS='^\./test/e2e/((install|web)/|(cli|client-library|downloads|mcp|move|upgrade|watching)\.test\.ts$)'
 
 test_files() {
   find ./test -name '*.test.ts' | sort
@@ -17,7 +19,8 @@ lane_files() {
     quick) test_files | grep -Ev "^\./test/e2e/|$REAL_BUILDS|$ENGINES|$ALONE" ;;
     engines) test_files | grep -E "$ENGINES" | grep -Ev "$ALONE" ;;
     builds) test_files | grep -E "$REAL_BUILDS" ;;
-    waiting) test_files | grep -E '^\./test/e2e/' | grep -Ev "$REAL_BUILDS|$ALONE" ;;
+    hands) test_files | grep -E "$HANDS" ;;
+    waiting) test_files | grep -E '^\./test/e2e/' | grep -Ev "$REAL_BUILDS|$ALONE|$HANDS" ;;
     alone) test_files | grep -E "$ALONE" ;;
   esac
 }

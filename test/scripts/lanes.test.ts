@@ -15,7 +15,7 @@ const lane = (name: string): string[] => {
 };
 
 test('every file of tests is in one lane', async () => {
-  const lanes = ['quick', 'engines', 'builds', 'waiting', 'alone'].map(lane);
+  const lanes = ['quick', 'engines', 'builds', 'hands', 'waiting', 'alone'].map(lane);
   const all = (await Array.fromAsync(new Bun.Glob('test/**/*.test.ts').scan({ cwd: ROOT }))).map((path) => `./${path}`);
   expect(all.length).toBeGreaterThan(100);
   expect(lanes.flat().toSorted()).toEqual(all.toSorted());
