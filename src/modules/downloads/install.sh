@@ -65,7 +65,7 @@ find_client() {
   known="$(printf '%s\n' "$CLIENTS" | cut -d ' ' -f 1 | tr '\n' ' ')"
   [ -n "$line" ] ||
     die "this server has no client for $PLATFORM, only for: ${known% }" \
-      "ask its operator to add it, on the machine of the server: berth server downloads FROM (FROM: another server, or a release, of berth $VERSION)"
+      "ask its operator to add it, on the machine of the server: berth server downloads FROM, where FROM has the clients of berth $VERSION: another server, a release, or dist/downloads of 'bun run build'"
   BYTES="$(field 2)" SHA256="$(field 3)"
 }
 
