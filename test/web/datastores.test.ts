@@ -4,6 +4,7 @@ import { compareTables } from '../../web/datastores/compare.ts';
 import { mayHoldSecret, readHistory, remembered, writeHistory } from '../../web/datastores/history.ts';
 import { limitsBody } from '../../web/datastores/limits.tsx';
 import { KINDS } from '../../web/datastores/parts.tsx';
+import { readParams } from '../../web/datastores/use-console.ts';
 import { lookInto, withSwitchHint } from '../../web/datastores/run.ts';
 import { ApiError } from '../../web/api.ts';
 import { createMongoEngine } from '#engines/datastores/mongo/index';
@@ -144,11 +145,18 @@ test('a restore names each table that is replaced, comes back or goes', () => {
       { schema: 'public', name: 'active', type: 'view' },
     ]),
   ).toEqual([
-    { table: 'public.Odd "one"', now: 2, then: 2, fate: 'is replaced' },
-    { table: 'public.new', now: -1, then: undefined, fate: 'goes' },
-    { table: 'public.old', now: undefined, then: 1, fate: 'comes back' },
-    { table: 'public.users', now: 5, then: 3, fate: 'is replaced' },
+    { table: 'public.Odd "one"', now: 2, after: 2, fate: 'is replaced' },
+    { table: 'public.new', now: -1, after: undefined, fate: 'goes' },
+    { table: 'public.old', now: undefined, after: 1, fate: 'comes back' },
+    { table: 'public.users', now: 5, after: 3, fate: 'is replaced' },
   ]);
+});
+
+test('values of a statement are a JSON array, or refused with how to write one', () => {
+  expect(readParams(' [2, null, "x"] ')).toEqual([2, null, 'x']);
+  expect(readParams('')).toEqual([]);
+  for (const text of ['{"a":1}', '2', '[1,'])
+    expect(() => readParams(text)).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }));
 });
 
 test('limits that are typed go to the API as numbers, and what is none as it is', () => {
@@ -170,8 +178,8 @@ test('what the form knows of each kind is what the engines say', () => {
     const { versions, defaultMemoryMb, restorable } = engines[kind];
     expect({
       versions: [...KINDS[kind].versions] as string[],
-      memory: KINDS[kind].memory as number,
-      restorable: KINDS[kind].restorable as boolean,
+      memory: KINDS[kind].memory,
+      restorable: KINDS[kind].restorable,
     }).toEqual({
       versions: [...versions],
       memory: defaultMemoryMb,

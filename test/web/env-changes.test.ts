@@ -24,7 +24,7 @@ describe('what a pasted .env asks for', () => {
   });
 
   test('that cannot be read names the line, and not what stands in it', () => {
-    expect(() => changesOf('A=1\nhunter2 is my password\n', [])).toThrow(/line 2 .*NAME=value/);
+    expect(() => changesOf('A=1\nhunter2 is my password\n', [])).toThrow(/line 2 of the file/);
     expect(() => changesOf('A=1\nhunter2 is my password\n', [])).not.toThrow(/hunter2/);
   });
 });

@@ -110,12 +110,9 @@ export const Browse = ({ datastore }: TabProps) => {
   );
 };
 
-const figureOf = ({ type, size_bytes, ttl_seconds }: Entry): string =>
-  [
-    ...(type === 'table' || type === 'collection' ? [] : [type]),
-    ...(size_bytes === undefined ? [] : [bytes(size_bytes)]),
-    ...(typeof ttl_seconds === 'number' ? [`expires in ${duration(ttl_seconds * 1000)}`] : []),
-  ].join(' · ');
+/** Short, to leave the room to the name; all of it stands beside the content. */
+const figureOf = ({ type, size_bytes }: Entry): string =>
+  (type === 'table' || type === 'collection') && size_bytes !== undefined ? bytes(size_bytes) : type;
 
 const Content = ({ datastore, entry }: { datastore: Datastore; entry: Entry }) => {
   const { project, name, kind } = datastore;

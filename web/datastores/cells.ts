@@ -7,7 +7,7 @@ export type Rows = QueryReply['rows'];
 export const cellText = (value: unknown): string => {
   if (value === null || value === undefined) return 'NULL';
   if (typeof value === 'string') return value;
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  return JSON.stringify(value);
 };
 
 const SHOWN_CHARACTERS = 300;

@@ -4,7 +4,7 @@ export interface Compared {
   table: string;
   /** As estimated by the database; -1 when it never counted. */
   now: number | undefined;
-  then: number | undefined;
+  after: number | undefined;
   fate: 'is replaced' | 'comes back' | 'goes';
 }
 
@@ -17,12 +17,12 @@ export const compareTables = (objects: Record<string, number>, tables: readonly 
   );
   const backedUp = new Map(Object.entries(objects).map(([table, rows]) => [unquoted(table), rows]));
   return [...new Set([...backedUp.keys(), ...now.keys()])].sort().map((table) => {
-    const then = backedUp.get(table);
+    const after = backedUp.get(table);
     return {
       table,
       now: now.get(table),
-      then,
-      fate: then === undefined ? 'goes' : now.has(table) ? 'is replaced' : 'comes back',
+      after,
+      fate: after === undefined ? 'goes' : now.has(table) ? 'is replaced' : 'comes back',
     };
   });
 };

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo, useRef, useState } from 'react';
-import type { Datastore, QueryReply } from '#modules/datastores';
+import { lazy, Suspense, useMemo, useState } from 'react';
+import type { Datastore } from '#modules/datastores';
 import { useMay, useSession } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorCard } from '../ui/error-card.tsx';
@@ -9,11 +9,10 @@ import { Kbd, Skeleton } from '../ui/layout.tsx';
 import { Badge } from '../ui/status.tsx';
 import { Took } from '../ui/time.tsx';
 import { HistoryMenu } from './history-menu.tsx';
-import { historyKey, mayHoldSecret, readHistory, remembered, writeHistory } from './history.ts';
 import type { TabProps } from './page.tsx';
 import { tablesRead } from './reads.ts';
 import { Result } from './result.tsx';
-import { run, withSwitchHint } from './run.ts';
+import { takesParams, useDraft, useHistory, useRunner } from './use-console.ts';
 
 const Editor = lazy(() => import('./editor.tsx'));
 
@@ -23,70 +22,25 @@ const HINTS: Record<Datastore['kind'], { label: string; hint: string }> = {
   mongo: { label: 'Mongo command, as JSON', hint: '{"find": "users", "filter": {"age": {"$gt": 30}}}' },
 };
 
-/** What was typed, kept while the page is open: going elsewhere, or losing a right, takes nothing away. */
-const drafts = new Map<string, string>();
 const RUN_KEYS = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘↵' : 'Ctrl+↵';
-
-type Outcome = { reply: QueryReply; error?: undefined } | { error: unknown; reply?: undefined };
 
 export const Console = ({ datastore }: TabProps) => {
   const { project, name, kind } = datastore;
-  const key = historyKey(useSession().token_id, project, name);
   const mayWrite = useMay()('manage_datastores');
-  const [text, setText] = useState(() => drafts.get(key) ?? '');
+  const { key, history, forgotten, keep, clear } = useHistory(useSession().token_id, datastore);
+  const { outcome, since, execute, cancel } = useRunner(datastore, mayWrite, keep);
+  const [text, change] = useDraft(key);
   const [params, setParams] = useState('');
   const [writes, setWrites] = useState(false);
-  const [history, setHistory] = useState(() => readHistory(key));
-  const [outcome, setOutcome] = useState<Outcome>();
-  const [since, setSince] = useState<string>();
-  const [forgotten, setForgotten] = useState(false);
-  const running = useRef<AbortController>(undefined);
   const schema = useSchema(datastore);
-  const change = (next: string): void => {
-    drafts.set(key, next);
-    setText(next);
-  };
-  const keep = (query: string): void => {
-    const secret = mayHoldSecret(query, kind);
-    setForgotten(secret);
-    if (secret) return;
-    const next = remembered(readHistory(key), query, new Date().toISOString());
-    writeHistory(key, next);
-    setHistory(next);
-  };
-  const execute = async (statement: string): Promise<void> => {
-    const query = statement.trim();
-    if (query === '' || running.current !== undefined) return;
-    const controller = new AbortController();
-    running.current = controller;
-    setSince(new Date().toISOString());
-    try {
-      const values = withParams(kind, query) ? readParams(params) : [];
-      keep(query);
-      setOutcome({
-        reply: await run(datastore, { query, params: values, readOnly: !(writes && mayWrite) }, controller.signal),
-      });
-    } catch (thrown) {
-      setOutcome(controller.signal.aborted ? undefined : { error: withSwitchHint(thrown, mayWrite) });
-    } finally {
-      running.current = undefined;
-      setSince(undefined);
-    }
-  };
+  const start = (statement: string): void => void execute({ statement, params, writes });
   return (
     <div className="stack">
       <div className="console">
         <Suspense fallback={<Skeleton height="8.75rem" />}>
-          <Editor
-            kind={kind}
-            {...HINTS[kind]}
-            value={text}
-            schema={schema}
-            onChange={change}
-            onRun={(query) => void execute(query)}
-          />
+          <Editor kind={kind} {...HINTS[kind]} value={text} schema={schema} onChange={change} onRun={start} />
         </Suspense>
-        {withParams(kind, text) && (
+        {takesParams(kind, text) && (
           <div className="console-params">
             <Field
               label="Values of $1, $2 … as a JSON array"
@@ -106,11 +60,11 @@ export const Console = ({ datastore }: TabProps) => {
         )}
         <div className="console-bar">
           {since === undefined ? (
-            <Button look="primary" icon="play" disabled={text.trim() === ''} onClick={() => void execute(text)}>
+            <Button look="primary" icon="play" disabled={text.trim() === ''} onClick={() => start(text)}>
               Run <span className="run-keys">{RUN_KEYS}</span>
             </Button>
           ) : (
-            <Button icon="close" onClick={() => running.current?.abort()}>
+            <Button icon="close" onClick={cancel}>
               Cancel <Took from={since} to={null} />
             </Button>
           )}
@@ -122,14 +76,7 @@ export const Console = ({ datastore }: TabProps) => {
             <Badge>reads only</Badge>
           )}
           <span className="grow" />
-          <HistoryMenu
-            history={history}
-            onChoose={change}
-            onClear={() => {
-              writeHistory(key, []);
-              setHistory([]);
-            }}
-          />
+          <HistoryMenu history={history} onChoose={change} onClear={clear} />
         </div>
       </div>
       {forgotten && <p className="small quiet">Not kept in the history: it may hold a secret.</p>}
@@ -159,18 +106,4 @@ const useSchema = ({ project, name, kind }: Datastore): Record<string, string[]>
       ]),
     );
   }, [data]);
-};
-
-const withParams = (kind: Datastore['kind'], query: string): boolean => kind === 'postgres' && /\$\d/.test(query);
-
-const readParams = (text: string): unknown[] => {
-  if (text.trim() === '') return [];
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (thrown) {
-    throw new Error('the values are no JSON: write an array such as [2, "Grace"]', { cause: thrown });
-  }
-  if (!Array.isArray(value)) throw new Error('the values must be a JSON array such as [2, "Grace"]');
-  return value;
 };

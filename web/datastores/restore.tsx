@@ -83,7 +83,7 @@ const Difference = ({ project, name, objects }: { project: string; name: string;
           {
             head: 'In the backup',
             end: true,
-            cell: ({ then }: Compared) => (then === undefined ? '–' : then.toLocaleString('en')),
+            cell: ({ after }: Compared) => (after === undefined ? '–' : after.toLocaleString('en')),
           },
           { head: 'Then', cell: ({ fate }: Compared) => fate },
         ]}

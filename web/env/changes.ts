@@ -1,6 +1,7 @@
 import type { DryRun } from '#kernel/schema';
 import { CliFailure } from '#cli/failure';
 import { parseDotenv } from '#cli/dotenv';
+import { ApiError } from '../api.ts';
 import type { EnvChanges } from './reads.ts';
 
 export type Fate = 'new' | 'replaced' | 'unchanged' | 'unset';
@@ -37,7 +38,7 @@ export const readPlan = ({ plan }: DryRun, changes: EnvChanges, known: readonly 
   };
 };
 
-/** What a pasted `.env` asks for; `unset` names those known ones that it lacks. Throws with a message for people. */
+/** What a pasted `.env` asks for; `unset` names those known ones that it lacks. Throws ApiError. */
 export const changesOf = (text: string, unset: readonly string[]): EnvChanges => {
   const values = readText(text);
   return { ...Object.fromEntries(unset.filter((name) => !(name in values)).map((name) => [name, null])), ...values };
@@ -47,7 +48,7 @@ const readText = (text: string): Record<string, string> => {
   try {
     return parseDotenv(text);
   } catch (thrown) {
-    if (thrown instanceof CliFailure) throw new Error(`${thrown.message}: ${thrown.body.hint}`, { cause: thrown });
+    if (thrown instanceof CliFailure) throw new ApiError({ ...thrown.body, code: 'INVALID_INPUT' }, 0);
     throw thrown;
   }
 };
