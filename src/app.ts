@@ -27,7 +27,7 @@ import { downloadsRoutes, type DownloadsRoutesDeps } from '#modules/downloads';
 import { envRoutes, type Env } from '#modules/env';
 import { eventsRoutes, type Events } from '#modules/events';
 import { liveRoutes, type Live } from '#modules/live';
-import { logsRoutes, type ServiceLogs } from '#modules/logs';
+import { logSearchRoutes, logsRoutes, type ServiceLogs } from '#modules/logs';
 import { operationsRoutes, type Operations } from '#modules/operations';
 import { projectsRoutes, type Projects } from '#modules/projects';
 import { releasesRoutes, type Releases } from '#modules/releases';
@@ -130,6 +130,7 @@ export const createApp = (deps: AppDeps) => {
     .use(envRoutes(deps))
     .use(eventsRoutes(deps))
     .use(logsRoutes(deps))
+    .use(logSearchRoutes(deps))
     .use(liveRoutes(deps))
     .use(usageRoutes(deps))
     .use(deployRoutes(deps))

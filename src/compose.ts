@@ -7,8 +7,7 @@ import { createServer, parseListen, type Peer } from '#http/server';
 import type { Config } from '#kernel/config';
 import { systemCtx } from '#kernel/ctx';
 import { createRunner, type Runner } from '#modules/operations';
-import { createSystem } from '#modules/system';
-import { VERSION } from '#cli/version';
+import type { Tokens } from '#modules/tokens';
 import { createApp } from './app.ts';
 import { startTrial, type OnTrial } from './upgrade/trial.ts';
 import { openBase } from './compose/base.ts';
@@ -59,14 +58,10 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   const onTrial = base.trial === undefined ? undefined : startTrial({ ...base, ...config }, base.trial);
   let peerOf: Peer = () => undefined;
   const http = createHttpMetrics();
-  const system = createSystem({
-    ...deployDeps,
+  const watching = assembleWatching(base, engines, modules, {
     builds: () => ({ running: deploy.buildSlots.inUse(), queued: deploy.buildSlots.waiting(), concurrency: slots }),
-    streams: api.streams,
     problem: () => platform.problem(),
-    version: VERSION,
   });
-  const watching = assembleWatching(base, engines, modules, system);
   const pushing = assemblePushes({
     ...deployDeps,
     ...modules.repos,
@@ -87,7 +82,6 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     createDeploy,
     downloads: await assembleDownloads(base, (request) => peerOf(request) !== undefined),
     http,
-    system,
     ...watching,
     web: openWeb(),
     hosts: [config.baseDomain],
@@ -99,9 +93,7 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
     bindPeer: (learn) => (peerOf = learn),
   });
   // Only now, because a start that fails before would have minted a token that nobody saw.
-  const firstToken = api.tokens.bootstrap();
-  if (firstToken !== undefined && config.tokenFile !== '')
-    writeFileSync(config.tokenFile, `${firstToken}\n`, { mode: 0o600 });
+  const firstToken = mintFirst(api.tokens, config);
 
   const upkeep = createUpkeep({
     ...datastoreDeps,
@@ -131,7 +123,9 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
   const begin = async (): Promise<void> => {
     if (onTrial !== undefined && (await onTrial.over) !== 'confirmed') return;
     runner.resume();
-    upkeepDone = Promise.all([upkeep, watching.sampler, { run: pushing.upkeep }].map((each) => each.run(ending.signal)));
+    upkeepDone = Promise.all(
+      [upkeep, watching.sampler, { run: pushing.upkeep }].map((each) => each.run(ending.signal)),
+    );
     const parts = { ...deploy, queue: api.operations, ensurePlatform: platform.ensure };
     maintenance = startMaintenance({ ...deployDeps, newId, ...parts });
   };
@@ -156,6 +150,13 @@ export const startServer = async (config: Config, io: ServerIo): Promise<Running
       base.lock.release();
     },
   };
+};
+
+/** The first admin token, on the first start. */
+const mintFirst = (tokens: Tokens, { tokenFile }: Config): string | undefined => {
+  const secret = tokens.bootstrap();
+  if (secret !== undefined && tokenFile !== '') writeFileSync(tokenFile, `${secret}\n`, { mode: 0o600 });
+  return secret;
 };
 
 const untilReverted = (onTrial: OnTrial | undefined): Promise<void> =>

@@ -62,6 +62,8 @@ const ROWS: Record<string, Row> = {
   downloadClient: { path: '/dl/manifest.json', right: 200 },
   getHealth: { path: '/v1/health', right: 200 },
   clusterCapacity: { path: '/v1/admin/capacity', right: 200 },
+  diskByProject: { path: '/v1/admin/disk', right: 200 },
+  runChecks: { path: '/v1/admin/checks', right: 200 },
   getMetrics: { path: '/metrics', right: 200 },
   getOpenApi: { path: '/v1/openapi', right: 200 },
   getOpenApiYaml: { path: '/v1/openapi.yaml', right: 200 },
@@ -148,6 +150,8 @@ const ROWS: Record<string, Row> = {
   streamEvents: { path: '/v1/projects/{project}/events?follow=false', right: 200 },
   streamLogs: { path: '/v1/projects/{project}/services/web/logs?follow=false', right: 200 },
   getUsage: { path: '/v1/projects/{project}/services/web/usage', right: 200 },
+  searchLogs: { path: '/v1/projects/{project}/services/web/logs/search', right: 200 },
+  downloadLogs: { path: '/v1/projects/{project}/services/web/logs/download', right: 200 },
   streamLive: { path: '/v1/live?topics=nothing', right: 400 },
   createDeploy: {
     path: '/v1/projects/{project}/services/web/deploys',

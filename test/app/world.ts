@@ -99,6 +99,7 @@ export const createWorld = (options: WorldOptions = {}) => {
     builds: () => ({ running: 1, queued: 2, concurrency: 1 }),
     streams: rig.streams,
     problem: () => undefined,
+    lostLines: () => rig.logs.lostLines(),
     version: '0.0.0-test',
     ...options.system,
   });
@@ -211,5 +212,22 @@ export const createWorld = (options: WorldOptions = {}) => {
     return listener;
   };
 
-  return { rig, app, http, tokens, sessions, proxy, sampler, usageStore, admin, deploys, peer, request, fetch, call, mint, listen };
+  return {
+    rig,
+    app,
+    http,
+    tokens,
+    sessions,
+    proxy,
+    sampler,
+    usageStore,
+    admin,
+    deploys,
+    peer,
+    request,
+    fetch,
+    call,
+    mint,
+    listen,
+  };
 };

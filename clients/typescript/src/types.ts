@@ -379,6 +379,42 @@ export interface Paths {
       reply: Capacity;
     };
   };
+  "/v1/admin/disk": {
+    /** Show what each project has on disk: images, build cache, logs, datastores, backups, repositories */
+    GET: {
+      reply: {
+        /** the largest first */
+        projects: Array<{
+          project: string;
+          total_bytes: number;
+          /** of all releases that are kept; layers that they share count each time */
+          image_bytes: number;
+          build_cache_bytes: number;
+          log_bytes: number;
+          /** as last measured */
+          datastore_bytes: number;
+          backup_bytes: number;
+          repo_bytes: number;
+        }>;
+      };
+    };
+  };
+  "/v1/admin/checks": {
+    /** Say what an administrator has to look at, and what to do about it */
+    GET: {
+      reply: {
+        /** the worst of them */
+        status: "ok" | "warn" | "fail";
+        checks: Array<{
+          id: string;
+          title: string;
+          status: "ok" | "warn" | "fail";
+          detail: string;
+          next: string | null;
+        }>;
+      };
+    };
+  };
   "/metrics": {
     /** Metrics in the Prometheus text format */
     GET: {
@@ -2435,6 +2471,69 @@ export interface Paths {
         release?: string;
         /** like the header Last-Event-ID */
         last_event_id?: string;
+      };
+      reply: Response;
+    };
+  };
+  "/v1/projects/{project}/services/{service}/logs/search": {
+    /** Search the stored log of a service, or go to a time in it */
+    GET: {
+      path: {
+        project: string;
+        service: string;
+      };
+      query: {
+        /** how many, 50 when omitted */
+        limit?: number;
+        /** `next_cursor` of the page before */
+        cursor?: string;
+        /** what the line contains, in whatever case */
+        text?: string;
+        /** only this replica, by name */
+        replica?: string;
+        /** only replicas of this release */
+        release?: string;
+        stream?: "stdout" | "stderr";
+        /** from this time on: RFC 3339, or a duration such as `2h` */
+        since?: string;
+        /** before this time: RFC 3339, or a duration */
+        until?: string;
+        /** which lines come first; newest when omitted */
+        order?: "newest" | "oldest";
+      };
+      reply: {
+        lines: Array<{
+          seq: number;
+          /** RFC 3339 with nanoseconds, as the engine stamped it */
+          ts: string;
+          replica: string;
+          release: string;
+          stream: "stdout" | "stderr";
+          line: string;
+        }>;
+        next_cursor: string | null;
+      };
+    };
+  };
+  "/v1/projects/{project}/services/{service}/logs/download": {
+    /** Download the stored log of a service as text, or the lines that match */
+    GET: {
+      path: {
+        project: string;
+        service: string;
+      };
+      query: {
+        /** what the line contains, in whatever case */
+        text?: string;
+        /** only this replica, by name */
+        replica?: string;
+        /** only replicas of this release */
+        release?: string;
+        stream?: "stdout" | "stderr";
+        /** from this time on: RFC 3339, or a duration such as `2h` */
+        since?: string;
+        /** before this time: RFC 3339, or a duration */
+        until?: string;
       };
       reply: Response;
     };

@@ -4,7 +4,7 @@ import type { Event } from '#modules/events';
 import type { LiveEvent } from '#modules/live';
 import type { Accepted, Operation } from '#modules/operations';
 import type { Project, ProjectTree } from '#modules/projects';
-import type { Comparison, Release } from '#modules/releases';
+import type { Release } from '#modules/releases';
 import type { Service, ServiceDetail, Settings } from '#modules/services';
 import type {
   Backup,
@@ -20,11 +20,10 @@ import type {
   UpdateDatastore,
 } from '#modules/datastores';
 import type { EnvEntry, SetEnv } from '#modules/env';
-import type { Ended, ListedSession } from '#modules/sessions';
-import type { Usage } from '#modules/usage';
 import type { Token, UpdateToken, Whoami } from '#modules/tokens';
 import { createHttp, type HttpOptions, type RequestOptions } from './http.ts';
 import { reposApi } from './repos-api.ts';
+import { watchApi } from './watch-api.ts';
 import { followStream, type StreamEvent, type StreamOptions } from './stream.ts';
 
 export type List<K extends string, T> = Record<K, T[]> & { next_cursor: string | null };
@@ -86,11 +85,6 @@ export const createApi = (options: HttpOptions) => {
     listReleases: (of: string, name: string, page: Paging) =>
       http.json<List<'releases', Release>>('GET', service(of, name, 'releases'), { query: { ...page } }),
 
-    compareReleases: (of: string, name: string, release: string, other: string | undefined) =>
-      http.json<Comparison>('GET', service(of, name, 'releases', release, 'compare'), { query: { with: other } }),
-    getUsage: (of: string, name: string, query: { from?: string; points?: number }) =>
-      http.json<Usage>('GET', service(of, name, 'usage'), { query }),
-
     setEnv: (of: string, values: Record<string, string | null>) =>
       http.json<SetEnv>('PUT', project(of, 'env'), { json: values }),
     listEnv: (of: string, page: Paging) =>
@@ -132,6 +126,7 @@ export const createApi = (options: HttpOptions) => {
     tunnelPath: (of: string, name: string): string => datastore(of, name, 'tunnel'),
 
     ...reposApi(http, project),
+    ...watchApi(http, service),
 
     listOperations: (
       query: Paging & { project?: string | undefined; service?: string | undefined; status?: string | undefined },
@@ -151,13 +146,6 @@ export const createApi = (options: HttpOptions) => {
     listTokens: (page: Paging) => http.json<List<'tokens', Token>>('GET', at('tokens'), { query: { ...page } }),
     updateToken: (id: string, body: UpdateToken) => http.json<Token>('PATCH', at('tokens', id), { json: body }),
     revokeToken: (id: string) => http.json<Record<string, unknown>>('DELETE', at('tokens', id)),
-    listSessions: (page: Paging) =>
-      http.json<List<'sessions', ListedSession>>('GET', at('sessions'), { query: { ...page } }),
-    endSessions: () => http.json<Ended>('DELETE', at('sessions')),
-
-    listEvents: (query: Paging & Record<string, string | number | undefined>) =>
-      http.json<List<'events', Event>>('GET', at('events'), { query }),
-
     followOperation: (
       id: string,
       onReconnect: (cause: string) => void,

@@ -19,6 +19,30 @@ export const health = defineCommand({
   },
 });
 
+export const checks = defineCommand({
+  name: 'checks',
+  summary: 'Say what an administrator of the server has to look at; exits 1 when something fails',
+  details: ['From the point of view of the server; berth doctor, on the machine itself, looks at more.'],
+  examples: [{ line: 'berth checks', says: 'engine, disks, backups, from afar' }],
+  scope: 'server',
+  operations: ['runChecks'],
+  args: {},
+  flags: {},
+  run: async (context) => {
+    const reply = await (await context.api()).checks();
+    context.out.list(reply, reply.checks, {
+      columns: [
+        { title: '', value: (row) => row.status },
+        { title: 'CHECK', value: (row) => row.title },
+        { title: 'FOUND', value: (row) => row.detail, flexible: true },
+        { title: 'NEXT', value: (row) => row.next ?? '', flexible: true },
+      ],
+      empty: 'nothing to check',
+    });
+    return reply.status === 'fail' ? 1 : 0;
+  },
+});
+
 export const metrics = defineCommand({
   name: 'metrics',
   summary: 'Print the metrics of the server in the Prometheus text format (administrators)',

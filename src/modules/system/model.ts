@@ -69,5 +69,38 @@ export const CapacitySchema = Type.Object({
   }),
 });
 
+export const DiskSchema = Type.Object({
+  projects: Type.Array(
+    Type.Object({
+      project: Type.String(),
+      total_bytes: Type.Integer(),
+      image_bytes: Type.Integer({
+        description: 'of all releases that are kept; layers that they share count each time',
+      }),
+      build_cache_bytes: Type.Integer(),
+      log_bytes: Type.Integer(),
+      datastore_bytes: Type.Integer({ description: 'as last measured' }),
+      backup_bytes: Type.Integer(),
+      repo_bytes: Type.Integer(),
+    }),
+    { description: 'the largest first' },
+  ),
+});
+
+export const ChecksSchema = Type.Object({
+  status: oneOf(['ok', 'warn', 'fail'], { description: 'the worst of them' }),
+  checks: Type.Array(
+    Type.Object({
+      id: Type.String({ examples: ['engine'] }),
+      title: Type.String(),
+      status: oneOf(['ok', 'warn', 'fail']),
+      detail: Type.String(),
+      next: nullable(Type.String({ description: 'what to do about it' })),
+    }),
+  ),
+});
+
+export type Disk = Static<typeof DiskSchema>;
+export type Checks = Static<typeof ChecksSchema>;
 export type Health = Static<typeof HealthSchema>;
 export type Capacity = Static<typeof CapacitySchema>;

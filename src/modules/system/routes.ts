@@ -3,7 +3,7 @@ import { Elysia } from 'elysia';
 import { route } from '#http/route';
 import { docsFile, docsPage } from './docs.ts';
 import { renderMetrics, type MetricsDeps } from './metrics.ts';
-import { CapacitySchema, HealthSchema } from './model.ts';
+import { CapacitySchema, ChecksSchema, DiskSchema, HealthSchema } from './model.ts';
 import type { ApiDocument } from './openapi/document.ts';
 import { originOf } from '#http/origin';
 import { schemaReply } from './schemas.ts';
@@ -38,6 +38,25 @@ export const systemRoutes = ({ system, metrics, document }: SystemRoutesDeps) =>
         capability: 'admin',
         tag,
         summary: 'Show capacity, use, quotas and versions of the server',
+      }),
+    })
+    .get('/v1/admin/disk', () => system.disk(), {
+      response: { 200: DiskSchema },
+      ...route({
+        operationId: 'diskByProject',
+        capability: 'admin',
+        tag,
+        summary: 'Show what each project has on disk: images, build cache, logs, datastores, backups, repositories',
+      }),
+    })
+    .get('/v1/admin/checks', () => system.checks(), {
+      response: { 200: ChecksSchema },
+      ...route({
+        operationId: 'runChecks',
+        capability: 'admin',
+        tag,
+        summary: 'Say what an administrator has to look at, and what to do about it',
+        description: 'From the server’s own point of view; `berth doctor` on the server looks at the machine too.',
       }),
     })
     .get('/metrics', () => text(renderMetrics(metrics), 'text/plain; version=0.0.4; charset=utf-8'), {

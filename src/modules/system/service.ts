@@ -10,13 +10,17 @@ import type { Clock } from '#kernel/clock';
 import type { Config } from '#kernel/config';
 import { schemaVersion, sqliteVersion } from '#kernel/database';
 import { datastoreTotals } from './datastores.ts';
-import type { Capacity, Health } from './model.ts';
+import { checksOf, worstOf } from './checks.ts';
+import { diskByProject } from './disk.ts';
+import type { Capacity, Checks, Disk, Health } from './model.ts';
 import { createProbe } from './probe.ts';
 
 /** What the server says about itself. */
 export interface System {
   health(): Promise<Health>;
   capacity(): Promise<Capacity>;
+  disk(): Promise<Disk>;
+  checks(): Promise<Checks>;
   builds(): { running: number; queued: number; concurrency: number };
   version: string;
 }
@@ -33,6 +37,8 @@ export interface SystemDeps {
   streams: Streams;
   /** Why the platform is not ready, or undefined when it is. */
   problem: () => string | undefined;
+  /** Lines of logs that could not be stored. */
+  lostLines: () => number;
   /** Of the executable. */
   version: string;
 }
@@ -50,9 +56,15 @@ export const createSystem = (deps: SystemDeps): System => {
   const registryBytes = createProbe({ ask: () => deps.registry.diskBytes(), clock, ...SIZES });
   const cacheBytes = createProbe({ ask: () => deps.builder.cacheBytes(), clock, ...SIZES });
 
-  return {
+  const system: System = {
     version: deps.version,
     builds: deps.builds,
+    disk: () => diskByProject(db, config.dataDir),
+    checks: async () => {
+      const [health, capacity] = await Promise.all([system.health(), system.capacity()]);
+      const checks = checksOf({ health, capacity, lostLines: deps.lostLines(), now: clock.now() });
+      return { status: worstOf(checks), checks };
+    },
     health: async () => {
       const [info, proxyHealth, registryAnswer] = await Promise.all([engine.read(), proxy.read(), registry.read()]);
       const checks: Health['checks'] = {
@@ -87,6 +99,7 @@ export const createSystem = (deps: SystemDeps): System => {
       };
     },
   };
+  return system;
 };
 
 const databaseAnswers = (db: Database): boolean => {

@@ -209,6 +209,7 @@ const MEDIA: Record<string, string> = {
   getDocs: 'text/html',
   getDocsFile: 'application/octet-stream',
   getMetrics: 'text/plain',
+  downloadLogs: 'text/plain',
   getOpenApiYaml: 'application/yaml',
   getSkill: 'text/markdown',
 };
