@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Capacity } from '#modules/system';
 import { queries } from '../data/client.ts';
+import { EventList } from '../events/event-list.tsx';
 import { newest, useLive } from '../live.ts';
 import { to } from '../locations.ts';
 import { useMay } from '../session/session.ts';
@@ -35,9 +36,10 @@ const AdminPage = ({ tab = 'health' }: { tab?: string }) => {
           { to: to('admin'), label: 'Health' },
           { to: to('adminTab', { tab: 'capacity' }), label: 'Capacity' },
           { to: to('adminTab', { tab: 'versions' }), label: 'Versions' },
+          { to: to('adminTab', { tab: 'audit' }), label: 'Audit' },
         ]}
       />
-      <Figures tab={tab} />
+      {tab === 'audit' ? <EventList /> : <Figures tab={tab} />}
     </>
   );
 };

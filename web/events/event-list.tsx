@@ -11,11 +11,11 @@ import { Ago } from '../ui/time.tsx';
 import { detailsOf, GROUPS, nameOf, subjectOf, toneOf } from './kinds.ts';
 import { useEvents } from './use-events.ts';
 
-/** The events of a project, with their filters. */
-export const EventList = ({ project }: { project: string }) => {
+/** Events with their filters: of one project, or of all that the token may see. */
+export const EventList = ({ project }: { project?: string }) => {
   const [search, setSearch] = useSearchParams();
   const filter = { kind: search.get('kind') ?? '', actor: search.get('actor') ?? '' };
-  const { all, events, error, isPending, isFetching, refetch, hasEarlier, isCut, earlier } = useEvents(project, filter);
+  const { events, error, isPending, isFetching, refetch, hasNextPage, fetchNextPage } = useEvents(project, filter);
   const set = (name: 'kind' | 'actor', value: string): void =>
     setSearch(
       (before) => {
@@ -27,7 +27,7 @@ export const EventList = ({ project }: { project: string }) => {
       { replace: true },
     );
   const actors = [
-    ...new Set([...all.map((event) => event.actor), ...(filter.actor === '' ? [] : [filter.actor])]),
+    ...new Set([...events.map((event) => event.actor), ...(filter.actor === '' ? [] : [filter.actor])]),
   ].sort();
   return (
     <div className="stack">
@@ -36,7 +36,7 @@ export const EventList = ({ project }: { project: string }) => {
           aria-label="Kind"
           value={filter.kind}
           onChange={(event) => set('kind', event.target.value)}
-          options={[{ value: '', label: 'All kinds' }, ...kindOptions(all, filter.kind)]}
+          options={[{ value: '', label: 'All kinds' }, ...kindOptions(events, filter.kind)]}
         />
         <Select
           aria-label="Actor"
@@ -47,6 +47,11 @@ export const EventList = ({ project }: { project: string }) => {
         {(filter.kind !== '' || filter.actor !== '') && (
           <Button look="quiet" icon="close" onClick={() => setSearch({}, { replace: true })}>
             Clear
+          </Button>
+        )}
+        {project === undefined && (
+          <Button icon="restart" busy={isFetching} onClick={() => void refetch()}>
+            Look again
           </Button>
         )}
       </div>
@@ -65,20 +70,19 @@ export const EventList = ({ project }: { project: string }) => {
           <Card key={day} title={day} flush>
             <ul className="event-rows">
               {list.map((event) => (
-                <EventRow key={event.id} event={event} />
+                <EventRow key={event.id} event={event} withProject={project === undefined} />
               ))}
             </ul>
           </Card>
         ))
       )}
-      {hasEarlier && (
+      {hasNextPage && (
         <div className="row">
-          <Button busy={isFetching} onClick={earlier}>
+          <Button busy={isFetching} onClick={() => void fetchNextPage()}>
             Earlier events
           </Button>
         </div>
       )}
-      {isCut && <p className="small quiet">These are the newest 5,000; “berth events --since” reads further back.</p>}
     </div>
   );
 };
@@ -103,7 +107,7 @@ const days = (events: readonly Event[]): [day: string, events: Event[]][] => {
   return [...groups];
 };
 
-const EventRow = ({ event }: { event: Event }) => {
+const EventRow = ({ event, withProject }: { event: Event; withProject: boolean }) => {
   const subject = subjectOf(event);
   const details = detailsOf(event);
   const operation = event.data['operation_id'];
@@ -113,6 +117,12 @@ const EventRow = ({ event }: { event: Event }) => {
       <span className="event-what">
         <span>
           {nameOf(event.kind)} {subject !== '' && <strong>{subject}</strong>}
+          {withProject && event.project !== '*' && (
+            <>
+              {' in '}
+              <Link href={to('project', { project: event.project })}>{event.project}</Link>
+            </>
+          )}
         </span>
         {details.length > 0 && (
           <span className="small quiet event-details">

@@ -1,11 +1,16 @@
-import { Link } from 'wouter';
+import type { MouseEvent } from 'react';
 import { to } from '../locations.ts';
 import type { NumberedLine } from './lines.ts';
 
 /** Lines of the moment before a linked one are shown with it. */
 const BEFORE_MS = 2_000;
 
-/** The address of a line, which is found again by its time and number. */
+/** What of an address finds a line again: a time shortly before it, and its number. */
+export const placeOf = (line: NumberedLine): { since: string; line: string } => ({
+  since: new Date(Date.parse(line.ts) - BEFORE_MS).toISOString(),
+  line: String(line.seq),
+});
+
 export const lineLink = ({
   project,
   service,
@@ -14,22 +19,31 @@ export const lineLink = ({
   project: string;
   service: string;
   line: NumberedLine;
-}): string => {
-  const since = new Date(Date.parse(line.ts) - BEFORE_MS).toISOString();
-  return `${to('logs', { project, service })}?${new URLSearchParams({ since, line: String(line.seq) }).toString()}`;
-};
+}): string => `${to('logs', { project, service })}?${new URLSearchParams(placeOf(line)).toString()}`;
 
-/** Time and replica of a line; the time links to it. */
-export const Gutter = ({ project, service, line }: { project: string; service: string; line: NumberedLine }) => (
+interface GutterProps {
+  project: string;
+  service: string;
+  line: NumberedLine;
+  onOpen: (place: { since: string; line: string }) => void;
+}
+
+/** Time and replica of a line; the time links to it. A link of the router for each row would slow scrolling down. */
+export const Gutter = ({ project, service, line, onOpen }: GutterProps) => (
   <>
-    <Link
+    <a
       href={lineLink({ project, service, line })}
       tabIndex={-1}
       className="journal-time"
       title={`${line.ts} · ${line.replica} · ${line.release} · ${line.stream}`}
+      onClick={(event: MouseEvent) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        onOpen(placeOf(line));
+      }}
     >
       {localClock(line.ts)}
-    </Link>
+    </a>
     <span className="journal-replica" title={line.replica}>
       {shortReplica(line.replica)}
     </span>

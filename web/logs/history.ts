@@ -2,12 +2,6 @@ import { at, send, type Query } from '../api.ts';
 import { createSseParser } from '../sse.ts';
 import { MOST_LINES, type NumberedLine } from './lines.ts';
 
-export interface Stored {
-  lines: NumberedLine[];
-  /** There are more behind the last one than were read. */
-  cut: boolean;
-}
-
 const BATCH = 5_000;
 
 /**
@@ -27,7 +21,8 @@ export const readStored = async (
       query: { ...query, follow: false },
       signal: own.signal,
     });
-    const reader = response.body?.getReader();
+    if (response.body === null) return { cut: false };
+    const reader = response.body.getReader();
     const decoder = new TextDecoder();
     let batch: NumberedLine[] = [];
     let count = 0;
@@ -40,7 +35,7 @@ export const readStored = async (
       if (batch.length > 0) onLines(batch);
       batch = [];
     };
-    while (reader !== undefined) {
+    for (;;) {
       const chunk = await reader.read();
       if (chunk.done) break;
       parse(decoder.decode(chunk.value, { stream: true }));

@@ -6,11 +6,6 @@ export interface NumberedLine extends LogLine {
   seq: number;
 }
 
-export interface LogFilterChoice {
-  replica: string;
-  release: string;
-}
-
 /** So many lines are kept; the oldest go. */
 export const MOST_LINES = 100_000;
 /** Trimmed in lumps, so that not every line moves everything. */
@@ -81,15 +76,6 @@ export const searcher = (typed: string): ((text: string) => number) | undefined 
   if (typed === '') return undefined;
   const exact = typed !== typed.toLowerCase();
   return (text) => (exact ? text : text.toLowerCase()).indexOf(typed);
-};
-
-/** The lines that match, by their index. */
-export const findMatches = (lines: readonly { line: string }[], typed: string): number[] => {
-  const find = searcher(typed);
-  if (find === undefined) return [];
-  const found: number[] = [];
-  for (const [index, line] of lines.entries()) if (find(plainText(line)) !== -1) found.push(index);
-  return found;
 };
 
 /** A line as it is written into a file. */

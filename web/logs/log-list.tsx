@@ -42,7 +42,7 @@ interface LogListProps<T extends ShownLine> {
 
 /** As in logs.css. */
 const ROW = 20;
-const OVERSCAN = 10;
+const OVERSCAN = 6;
 
 /** Any number of log lines, of which only those in view exist. Wrapped lines are measured once they are seen. */
 export const LogList = <T extends ShownLine>(props: LogListProps<T>) => {
@@ -94,6 +94,8 @@ export const LogList = <T extends ShownLine>(props: LogListProps<T>) => {
   const shown = Array.from({ length: to - from }, (_none, index) => lineAt(from + index)).filter(
     (line) => line !== undefined,
   );
+  // Rows that leave lend their elements to those that come: nothing is made anew while scrolling.
+  const slots = 2 ** Math.ceil(Math.log2(to - from + 1));
   return (
     <div
       ref={box}
@@ -108,8 +110,14 @@ export const LogList = <T extends ShownLine>(props: LogListProps<T>) => {
       </span>
       <div className="journal-all" style={{ height: layout.total() }}>
         <div className="journal-shown" style={{ transform: `translateY(${layout.top(from)}px)` }}>
-          {shown.map((line) => (
-            <LogRow key={line.seq} line={line} gutter={gutter} typed={typed} look={lookOf?.(line) ?? ''} />
+          {shown.map((line, index) => (
+            <LogRow
+              key={(from + index) % slots}
+              line={line}
+              gutter={gutter}
+              typed={typed}
+              look={lookOf?.(line) ?? ''}
+            />
           ))}
         </div>
       </div>
@@ -124,10 +132,10 @@ interface Anchor {
 }
 
 /** Which rows are in view, and the line that stands at its top. */
-const useRange = <T extends ShownLine>(
+const useRange = (
   box: RefObject<HTMLDivElement | null>,
   layout: Layout,
-  lineAt: RefObject<(index: number) => T | undefined>,
+  lineAt: RefObject<(index: number) => ShownLine | undefined>,
 ) => {
   const [range, setRange] = useState({ from: 0, to: 60 });
   const anchor = useRef<Anchor>(undefined);
@@ -151,26 +159,22 @@ const useRange = <T extends ShownLine>(
   return { range, anchor, measure };
 };
 
-interface Place<T> {
+interface Place {
   layout: Layout;
   count: number;
-  lineAt: (index: number) => T | undefined;
+  lineAt: (index: number) => ShownLine | undefined;
   anchor: Anchor | undefined;
 }
 
 /** What was read stays where it was, although lines above it went or changed their height. */
-const keepPlace = <T extends ShownLine>(node: HTMLElement, { layout, count, lineAt, anchor }: Place<T>): void => {
+const keepPlace = (node: HTMLElement, { layout, count, lineAt, anchor }: Place): void => {
   if (anchor === undefined) return;
   const wanted = layout.top(indexOfSeq(count, lineAt, anchor.seq)) + anchor.below;
   if (Math.abs(node.scrollTop - wanted) > 1) node.scrollTop = wanted;
 };
 
 /** The first line with this sequence number or a higher one. */
-export const indexOfSeq = <T extends ShownLine>(
-  count: number,
-  lineAt: (index: number) => T | undefined,
-  seq: number,
-): number => {
+export const indexOfSeq = (count: number, lineAt: (index: number) => ShownLine | undefined, seq: number): number => {
   let low = 0;
   let high = count;
   while (low < high) {

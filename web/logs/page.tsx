@@ -67,6 +67,15 @@ const LogView = ({ project, service }: LogsProps) => {
     // oxlint-disable-next-line react-hooks/exhaustive-deps
     [lines, narrowed, narrowed ? found : version],
   );
+  const open = useRef(choices.set);
+  open.current = choices.set;
+  // One and the same function: a row is drawn anew only when its line changes.
+  const gutter = useCallback(
+    (line: NumberedLine) => (
+      <Gutter project={project} service={service} line={line} onOpen={(place) => open.current(place)} />
+    ),
+    [project, service],
+  );
   const fresh = useFresh(lines.dropped + lines.all.length, follow);
   useMarked(list, { marked, ready: state !== 'loading', indexOf: (seq) => indexOfSeq(count, lineAt, seq) });
   const moveTo = (at: number): void => {
@@ -115,7 +124,7 @@ const LogView = ({ project, service }: LogsProps) => {
             wrap={wrap}
             follow={follow}
             onFollow={setFollow}
-            gutter={(line) => <Gutter project={project} service={service} line={line} />}
+            gutter={gutter}
             lookOf={(line) => lookOf(line, marked, current)}
             typed={choices.typed}
             label={`Log of ${service}`}

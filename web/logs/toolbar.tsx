@@ -11,7 +11,7 @@ import type { NumberedLine } from './lines.ts';
 import { TimeDialog } from './time-dialog.tsx';
 import type { LogChoices } from './use-choices.ts';
 
-export interface SearchState {
+interface SearchState {
   ref: Ref<HTMLInputElement>;
   found: number;
   /** Of the match shown; -1 for none. */

@@ -105,12 +105,14 @@ const usePlot = (box: RefObject<HTMLDivElement | null>, { chart, cursor, onCurso
     const observer = new ResizeObserver(() => {
       if (node !== null) plot.current?.setSize({ width: node.clientWidth, height: HEIGHT });
     });
-    void import('uplot').then(({ default: Plot }) => {
+    const draw = async (): Promise<void> => {
+      const { default: Plot } = await import('uplot');
       if (gone || node === null) return;
       const move = (index: number | null | undefined): void => latest.current.onCursor(index ?? undefined);
       plot.current = new Plot(optionsOf(latest.current.chart, node, move), dataOf(latest.current.chart), node);
       observer.observe(node);
-    });
+    };
+    void draw();
     return () => {
       gone = true;
       observer.disconnect();
@@ -146,7 +148,7 @@ const optionsOf = (
     cursor: { drag: { x: false, y: false }, y: false, points: { size: 6 } },
     scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.15 : 1] } },
     axes: [
-      { ...axis, size: 28 },
+      { ...axis, size: 28, space: 64, values: (_plot, splits) => splits.map((second) => tickText(second, splits)) },
       { ...axis, size: 72, values: (_plot, splits) => splits.map((value) => write(value)), space: 36 },
     ],
     series: [
@@ -171,6 +173,17 @@ const optionsOf = (
       ready: [(plot) => plot.over.addEventListener('pointerleave', () => onMove(undefined))],
     },
   };
+};
+
+const PAD = 2;
+
+/** The hour; where a tick begins a day, the day. */
+const tickText = (second: number, splits: readonly number[]): string => {
+  const time = new Date(second * 1000);
+  const isMidnight = time.getHours() === 0 && time.getMinutes() === 0;
+  const isLong = (splits.at(-1) ?? 0) - (splits[0] ?? 0) >= DAY_SECONDS;
+  if (isMidnight && isLong) return `${time.getDate()}.${time.getMonth() + 1}.`;
+  return `${time.getHours()}:${String(time.getMinutes()).padStart(PAD, '0')}`;
 };
 
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3]];

@@ -1,7 +1,7 @@
 import type { Usage } from '#modules/usage';
 import { bytes, percent } from '../ui/format.ts';
 
-export interface Series {
+interface Series {
   name: string;
   /** Beside `Chart.times`; null where nothing was measured. */
   values: (number | null)[];
@@ -16,11 +16,8 @@ export interface ChartData {
   write: (value: number) => string;
 }
 
-export const perSecond = (value: number): string =>
-  `${value >= 10 || value === 0 ? Math.round(value) : value.toFixed(1)}/s`;
-export const millis = (value: number): string =>
-  value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`;
-const cores = (value: number): string => `${value.toFixed(value < 0.1 ? 3 : 2)} cores`;
+const perSecond = (value: number): string => `${value >= 10 || value === 0 ? Math.round(value) : value.toFixed(1)}/s`;
+const millis = (value: number): string => (value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`);
 
 /** The times of a range, evenly, with those without a measurement: a gap must look like one. */
 export const timesOf = ({ from, to, step_seconds: step }: Pick<Usage, 'from' | 'to' | 'step_seconds'>): number[] => {
@@ -68,9 +65,9 @@ export const chartsOf = (usage: Usage): ChartData[] => {
     },
     { title: 'Errors', times, write: percent, series: [of('answered 5xx', (point) => point.error_rate)] },
     {
-      title: 'CPU',
+      title: 'CPU, of one core',
       times,
-      write: cores,
+      write: percent,
       series: orTotal(
         each((point) => point.cpu),
         of('all replicas', (point) => point.cpu),

@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test';
+import type { Usage } from '#modules/usage';
+import { findingsOf } from '../../web/admin/findings.ts';
+import { chartsOf, inWords } from '../../web/usage/series.ts';
+
+const point = (ts: string, more: Partial<Usage['points'][number]> = {}): Usage['points'][number] => ({
+  ts,
+  requests_per_second: 2,
+  error_rate: null,
+  p50_ms: 12,
+  p95_ms: 1500,
+  cpu: 0.5,
+  memory_bytes: 50 * 1024 * 1024,
+  replicas: 1,
+  restarts: 0,
+  ...more,
+});
+
+const usage: Usage = {
+  project: 'shop',
+  service: 'web',
+  from: '2026-01-01T00:00:00Z',
+  to: '2026-01-01T00:01:00Z',
+  step_seconds: 15,
+  points: [point('2026-01-01T00:00:15Z'), point('2026-01-01T00:00:45Z', { requests_per_second: 4 })],
+  replicas: [],
+};
+
+test('intervals without a measurement are gaps', () => {
+  const [requests] = chartsOf(usage);
+  expect(requests?.times).toHaveLength(5);
+  expect(requests?.series[0]?.values).toEqual([null, 2, null, 4, null]);
+});
+
+test('replicas have lines of their own while they are known; else all of them have one', () => {
+  const lines = (of: Usage): string[] =>
+    chartsOf(of)
+      .find(({ title }) => title.startsWith('CPU'))
+      ?.series.map(({ name }) => name) ?? [];
+  expect(lines(usage)).toEqual(['all replicas']);
+  const points = [{ ts: '2026-01-01T00:00:15Z', cpu: 0.1, memory_bytes: 1, restarts: 0 }];
+  expect(lines({ ...usage, replicas: [{ name: 'berth-shop-web-1-abcdef', points }] })).toEqual(['replica abcdef']);
+});
+
+test('a chart is told in words', () => {
+  const [requests, response, errors] = chartsOf(usage);
+  const words = [requests, response, errors].map((chart) =>
+    chart === undefined ? '' : inWords(chart, 'the last hour'),
+  );
+  expect(words[0]).toBe('In the last hour. requests: now 4.0/s, 3.0/s on average, at most 4.0/s.');
+  expect(words[1]).toContain('p95: now 1.5 s');
+  expect(words[2]).toBe('In the last hour. answered 5xx: nothing measured.');
+});
+
+test('a part that does not answer comes first, with the next step', () => {
+  const findings = findingsOf(
+    {
+      status: 'degraded',
+      version: '0.1.0',
+      schema: 1,
+      checks: { database: 'ok', engine: 'failing', proxy: 'ok', registry: 'ok' },
+    },
+    undefined,
+  );
+  expect(findings.map(({ id, tone }) => [id, tone])).toEqual([
+    ['engine', 'bad'],
+    ['database', 'ok'],
+    ['proxy', 'ok'],
+    ['registry', 'ok'],
+  ]);
+  expect(findings[0]?.next).toContain('systemctl status docker');
+});
