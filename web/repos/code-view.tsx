@@ -15,6 +15,9 @@ interface CodeViewProps {
 const CodeView = ({ text, fileName, label, onChange, lines, onLine }: CodeViewProps) => {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor>(undefined);
+  // What was typed stays when only the name of the file changes.
+  const held = useRef({ from: text, now: text });
+  if (held.current.from !== text) held.current = { from: text, now: text };
   const latest = useRef({ onChange, onLine });
   latest.current = { onChange, onLine };
   const edits = onChange !== undefined;
@@ -24,10 +27,15 @@ const CodeView = ({ text, fileName, label, onChange, lines, onLine }: CodeViewPr
     const root = node.shadowRoot ?? node.attachShadow({ mode: 'open' });
     editor.current = createEditor({
       root,
-      text,
+      text: held.current.now,
       fileName,
       label,
-      ...(edits && { onChange: (next: string) => latest.current.onChange?.(next) }),
+      ...(edits && {
+        onChange: (next: string) => {
+          held.current.now = next;
+          latest.current.onChange?.(next);
+        },
+      }),
       onLine: (line, extend) => latest.current.onLine?.(line, extend),
     });
     return () => {

@@ -75,13 +75,13 @@ export const createEditor = (options: EditorOptions): Editor => {
   });
   const described = LanguageDescription.matchFilename(languages, fileName);
   let gone = false;
-  if (described !== null && text.length <= HIGHLIGHTED_LENGTH)
-    described.load().then(
-      (support) => {
-        if (!gone) view.dispatch({ effects: language.reconfigure(support) });
-      },
-      () => undefined,
-    );
+  const colour = async (): Promise<void> => {
+    if (described === null || text.length > HIGHLIGHTED_LENGTH) return;
+    const support = await described.load();
+    if (!gone) view.dispatch({ effects: language.reconfigure(support) });
+  };
+  // A text without colours can be read all the same.
+  colour().catch(() => undefined);
   return {
     showLines: (lines) => show(view, lines),
     destroy: () => {

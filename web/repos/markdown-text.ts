@@ -33,12 +33,18 @@ export const decodeEntities = (text: string): string =>
 
 export type Linked = { kind: 'here' | 'elsewhere'; to: string } | { kind: 'none' };
 
+/** Without blanks and control characters, which browsers leave out of an address. */
+const visible = (text: string): string =>
+  Array.from(text)
+    .filter((character) => character > ' ')
+    .join('');
+
 /** Where a link of a README leads: into the repository, or elsewhere by https, http or mail; never to a script. */
 export const linkOf = (
   href: string,
   { id, at, folder }: { id: RepoId; at: string | undefined; folder: string },
 ): Linked => {
-  const target = decodeEntities(href).replaceAll(/[\u{0}-\u{20}]/gu, '');
+  const target = visible(decodeEntities(href));
   if (/^(?:https?:\/\/|mailto:)/i.test(target)) return { kind: 'elsewhere', to: target };
   if (
     target === '' ||

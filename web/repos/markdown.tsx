@@ -91,8 +91,13 @@ const One = ({ token, where }: { token: MarkedToken; where: Where }): ReactNode 
       return <LinkOf link={linkOf(token.href, where)}>{inside()}</LinkOf>;
     case 'image':
       return <Image href={token.href} alt={decodeEntities(token.text)} where={where} />;
+    // Tags are left out; the others have no place of their own.
+    case 'html':
+    case 'def':
+    case 'space':
+    case 'checkbox':
+    case 'list_item':
     default:
-      // HTML, definitions and empty space.
       return null;
   }
 };

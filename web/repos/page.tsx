@@ -47,6 +47,7 @@ const Part = ({ id, repo, place: { section, path } }: { id: RepoId; repo: Repo; 
     case 'commit':
       return <CommitPage id={id} commit={path} />;
     case 'compare':
+    default:
       return <Compare id={id} repo={repo} base={query('base')} head={query('head')} />;
   }
 };

@@ -12,7 +12,7 @@ import { toast } from '../ui/toast.tsx';
 import { MirrorAddress, WebhookHelp } from './mirror-fields.tsx';
 import type { RepoId } from './places.ts';
 import { refreshRepos, repoApi } from './reads.ts';
-import { useUpdate } from './settings.tsx';
+import { useUpdate } from './use-update.ts';
 
 interface MirrorProps {
   id: RepoId;
@@ -48,14 +48,14 @@ interface PartProps extends MirrorProps {
 const Following = ({ id, repo, onSecret }: PartProps) => {
   const [changing, setChanging] = useState(false);
   const { busy, error, update } = useUpdate(id);
-  const fetchNow = (): void => {
-    call('POST', repoApi(id, 'sync')).then(
-      () => {
-        toast('ok', 'It is being fetched');
-        refreshRepos(id.project);
-      },
-      (thrown: unknown) => toast('bad', `Not fetched: ${asApiError(thrown).message}`),
-    );
+  const fetchNow = async (): Promise<void> => {
+    try {
+      await call('POST', repoApi(id, 'sync'));
+      toast('ok', 'It is being fetched');
+      refreshRepos(id.project);
+    } catch (thrown) {
+      toast('bad', `Not fetched: ${asApiError(thrown).message}`);
+    }
   };
   const newSecret = async (): Promise<void> => {
     const made = randomHex();
@@ -73,7 +73,7 @@ const Following = ({ id, repo, onSecret }: PartProps) => {
       {repo.mirror_error !== null && <ErrorLine error={new ApiError(repo.mirror_error, 0)} />}
       {error !== undefined && <ErrorLine error={error} />}
       <div className="row wrap">
-        <Button icon="restart" onClick={fetchNow}>
+        <Button icon="restart" onClick={() => void fetchNow()}>
           Fetch now
         </Button>
         <Button busy={busy} onClick={() => void newSecret()}>

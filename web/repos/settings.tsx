@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { DryRun } from '#kernel/schema';
-import type { Repo, UpdatedRepo, UpdateRepo } from '#modules/repos';
+import type { Repo } from '#modules/repos';
 import { call } from '../api.ts';
 import { queries } from '../data/client.ts';
 import { to } from '../locations.ts';
@@ -13,9 +13,10 @@ import { bytes } from '../ui/format.ts';
 import { Card } from '../ui/layout.tsx';
 import { toast } from '../ui/toast.tsx';
 import { repoTo, type RepoId } from './places.ts';
-import { refreshRepos, repoApi } from './reads.ts';
+import { repoApi } from './reads.ts';
 import { ServiceInput } from './service-input.tsx';
 import { MirrorSettings } from './settings-mirror.tsx';
+import { useUpdate } from './use-update.ts';
 
 interface SettingsProps {
   id: RepoId;
@@ -30,30 +31,6 @@ export const RepoSettings = ({ id, repo }: SettingsProps) => (
     <Deletion id={id} repo={repo} />
   </div>
 );
-
-/** Sends a change and shows what became of it. */
-export const useUpdate = (id: RepoId) => {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const update = async (body: UpdateRepo, said: string): Promise<UpdatedRepo | undefined> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      const reply = await call<UpdatedRepo>('PATCH', repoApi(id), { json: body });
-      const { webhook_secret: _secret, ...repo } = reply;
-      queries.setQueryData(['repo', id.project, repo.name], repo);
-      refreshRepos(id.project);
-      toast('ok', said);
-      return reply;
-    } catch (thrown) {
-      setError(thrown);
-      return undefined;
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { busy, error, update };
-};
 
 const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());
 
