@@ -176,14 +176,7 @@ test('what the form knows of each kind is what the engines say', () => {
   };
   for (const kind of ['postgres', 'redis', 'mongo'] as const) {
     const { versions, defaultMemoryMb, restorable } = engines[kind];
-    expect({
-      versions: [...KINDS[kind].versions] as string[],
-      memory: KINDS[kind].memory,
-      restorable: KINDS[kind].restorable,
-    }).toEqual({
-      versions: [...versions],
-      memory: defaultMemoryMb,
-      restorable,
-    });
+    const known: { versions: readonly string[]; memory: number; restorable: boolean } = KINDS[kind];
+    expect(known).toMatchObject({ versions: [...versions], memory: defaultMemoryMb, restorable });
   }
 });
