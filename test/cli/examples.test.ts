@@ -26,6 +26,7 @@ const MORE: Record<string, string[]> = {
 const NOT_RUN: Record<string, string> = {
   'db tunnel': 'it holds a port open until it is interrupted',
   'db shell': 'it hands the terminal to another program',
+  watch: 'it goes on until it is interrupted',
   docs: 'the browser that it opens calls the operations',
   clone: 'it runs git, which finds no repository at the address of the example',
 };
