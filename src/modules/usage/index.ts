@@ -3,4 +3,4 @@ export { createRecorder } from './recorder.ts';
 export { usageRoutes } from './routes.ts';
 export { createSampler, type Reading, type Sampler } from './sampler.ts';
 export { createUsage, type UsageReads } from './service.ts';
-export { openUsageStore, type UsageStore } from './store.ts';
+export { openUsageStore } from './store.ts';
