@@ -1,3 +1,3 @@
-export type { LiveEvent, ProjectSummary } from './model.ts';
+export type { LiveEvent, LiveKind, ProjectSummary } from './model.ts';
 export { liveRoutes } from './routes.ts';
 export { createLive, type Live } from './service.ts';
