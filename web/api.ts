@@ -25,6 +25,7 @@ export class ApiError extends Error {
 /** Makes an ApiError of whatever was thrown, so that every failure can be shown the same way. */
 export const asApiError = (thrown: unknown): ApiError => {
   if (thrown instanceof ApiError) return thrown;
+  if (isErrorBody(thrown)) return new ApiError(thrown, 0);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new ApiError(
     { code: 'PAGE_FAULT', message, hint: 'reload the page; report it if it comes back', retryable: true },
@@ -91,20 +92,16 @@ export const call = async <T>(method: Method, path: string, options?: RequestOpt
   (await send(method, path, options)).json() as Promise<T>;
 
 /** A list read to its end, page by page. */
-export const callAll = async <K extends string, T>(
-  path: string,
-  plural: K,
-  options: RequestOptions = {},
-): Promise<T[]> => {
+export const callAll = async <T>(path: string, plural: string, options: RequestOptions = {}): Promise<T[]> => {
   const items: T[] = [];
   let cursor: string | null = null;
   do {
-    const page: Record<K, T[]> & { next_cursor: string | null } = await call('GET', path, {
+    const page = await call<Record<string, unknown>>('GET', path, {
       ...options,
       query: { limit: 200, ...options.query, cursor },
     });
-    items.push(...page[plural]);
-    cursor = page.next_cursor;
+    items.push(...(page[plural] as T[]));
+    cursor = page['next_cursor'] as string | null;
   } while (cursor !== null);
   return items;
 };
@@ -119,14 +116,15 @@ export const failureOf = (status: number, text: string, requestId: string | null
 const errorBody = (text: string): ErrorBody | undefined => {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && 'code' in value && 'message' in value && 'hint' in value)
-      return value as ErrorBody;
-    return undefined;
+    return isErrorBody(value) ? value : undefined;
   } catch {
     // Not from berth: a proxy in between, or a server that is just being exchanged.
     return undefined;
   }
 };
+
+const isErrorBody = (value: unknown): value is ErrorBody =>
+  typeof value === 'object' && value !== null && 'code' in value && 'message' in value && 'hint' in value;
 
 const stranger = (status: number) => ({
   code: 'UNREACHABLE',

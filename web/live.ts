@@ -155,7 +155,8 @@ const read = async (controller: AbortController): Promise<void> => {
   const parse = createSseParser(({ data }) => deliver(JSON.parse(data) as LiveEvent));
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
-  while (reader !== undefined) {
+  if (reader === undefined) return;
+  for (;;) {
     const chunk = await withinTime(reader.read(), controller);
     if (chunk.done) return;
     parse(decoder.decode(chunk.value, { stream: true }));

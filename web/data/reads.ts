@@ -10,7 +10,7 @@ import { at, call, callAll, type Query } from '../api.ts';
 export const projectsRead = () =>
   queryOptions({
     queryKey: ['projects'],
-    queryFn: ({ signal }) => callAll<'projects', Project>(at('projects'), 'projects', { signal }),
+    queryFn: ({ signal }) => callAll<Project>(at('projects'), 'projects', { signal }),
   });
 
 export const projectRead = (project: string) =>

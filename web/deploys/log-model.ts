@@ -25,8 +25,8 @@ export interface Step {
 /** A row of the view: the head of a step, or a line. */
 export type Row = { step: Step } | { line: number };
 
-const HEAD = /^(\[[^\]]+\]) (.+)$/;
-const END = /^(\[[^\]]+\]) (?:(CACHED)|(done in .+)|(stopped)|(failed.*))$/;
+const HEAD = /^(\[[^\]]+\]|exporting to image$) ?(.*)$/;
+const END = /^(\[[^\]]+\]|exporting to image:) (?:(CACHED)|(done in .+)|(stopped)|(failed.*))$/;
 
 /**
  * The log of an operation, folded by steps. It grows by `add` and changes by `fold`; both raise `version`, by which a view
@@ -109,7 +109,7 @@ export class LogModel {
   #place(entry: LogEntry): void {
     if (entry.source === 'build') {
       const end = END.exec(entry.line);
-      const step = end === null ? undefined : this.#byLabel.get(end[1] ?? '');
+      const step = end === null ? undefined : this.#byLabel.get((end[1] ?? '').replace(/:$/, ''));
       if (end !== null && step !== undefined) return this.#finish(step, entry.line.slice((end[1] ?? '').length + 1));
       const head = end === null ? HEAD.exec(entry.line) : null;
       if (head !== null) {

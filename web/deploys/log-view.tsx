@@ -1,14 +1,13 @@
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import { parseAnsi } from '../ui/ansi.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { SearchInput } from '../ui/field.tsx';
-import { clockTime } from '../ui/format.ts';
-import { Icon } from '../ui/icons.tsx';
-import { Glyph, type Tone } from '../ui/status.tsx';
+import { count } from '../ui/format.ts';
 import { VirtualList, type VirtualListHandle } from '../ui/virtual-list.tsx';
-import type { LogEntry, LogModel, Row, Step } from './log-model.ts';
+import type { LogModel } from './log-model.ts';
+import { LogRow } from './log-row.tsx';
 
-const ROW_HEIGHT = 20;
+/** The least that a target may be high (WCAG 2.2, 2.5.8): each line number is one. */
+const ROW_HEIGHT = 24;
 
 interface LogViewProps {
   log: LogModel;
@@ -25,7 +24,7 @@ export const LogView = ({ log, version, onChange, open, fileName }: LogViewProps
   const list = useRef<VirtualListHandle>(null);
   const [following, setFollowing] = useState(true);
   const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
+  const [at, setAt] = useState(-1);
   const [marked, setMarked] = useLineOfAddress();
   const wanted = useDeferredValue(text);
   // The model is one and the same object; its version says when to look again.
@@ -41,7 +40,7 @@ export const LogView = ({ log, version, onChange, open, fileName }: LogViewProps
   };
   const step = (by: number): void => {
     if (found.length === 0) return;
-    const next = (at + by + found.length) % found.length;
+    const next = at === -1 ? (by > 0 ? 0 : found.length - 1) : (at + by + found.length) % found.length;
     setAt(next);
     show(found[next] ?? 0);
   };
@@ -52,59 +51,27 @@ export const LogView = ({ log, version, onChange, open, fileName }: LogViewProps
     arrived.current = true;
     show(marked);
   });
-  const anyOpen = log.steps.some(({ folded, from, to }) => !folded && to > from);
   return (
     <div className="log">
-      <div className="log-bar">
-        <SearchInput
-          label="Search the log"
-          value={text}
-          onChange={(event) => {
-            setText(event.target.value);
-            setAt(0);
-          }}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter') return;
-            event.preventDefault();
-            step(event.shiftKey ? -1 : text === wanted && at === 0 ? 0 : 1);
-            if (at === 0) setAt(1 % Math.max(1, found.length));
-          }}
-        />
-        <span className="small quiet nowrap" role="status">
-          {wanted === ''
-            ? `${log.lines.length} lines`
-            : found.length === 0
-              ? 'nothing found'
-              : `${Math.min(at + 1, found.length)} of ${found.length}`}
-        </span>
-        {found.length > 0 && (
-          <span className="row">
-            <Button slim look="quiet" onClick={() => step(-1)}>
-              Previous
-            </Button>
-            <Button slim look="quiet" onClick={() => step(1)}>
-              Next
-            </Button>
-          </span>
-        )}
-        <span className="grow" />
-        <Button
-          slim
-          look="quiet"
-          onClick={() => {
-            log.foldAll(anyOpen);
-            onChange();
-          }}
-        >
-          {anyOpen ? 'Fold all' : 'Unfold all'}
-        </Button>
-        <IconButton slim icon="download" label="Download the log" onClick={() => save(log, fileName)} />
-      </div>
+      <LogBar
+        log={log}
+        text={text}
+        found={wanted === '' ? undefined : found.length}
+        at={at}
+        onText={(next) => {
+          setText(next);
+          setAt(-1);
+        }}
+        onStep={step}
+        onChange={onChange}
+        onSave={() => save(log, fileName)}
+      />
       <VirtualList
         ref={list}
         className="log-lines"
         label="Log"
         count={rows.length}
+        style={{ height: `min(max(20rem, 100dvh - 20rem), ${rows.length * ROW_HEIGHT + 20}px)` }}
         rowHeight={ROW_HEIGHT}
         follow={following && open}
         onFollow={setFollowing}
@@ -142,97 +109,66 @@ export const LogView = ({ log, version, onChange, open, fileName }: LogViewProps
   );
 };
 
-interface LogRowProps {
-  row: Row | undefined;
+interface LogBarProps {
   log: LogModel;
-  query: string;
-  marked: number | undefined;
-  onMark: (line: number) => void;
-  onFold: (step: Step) => void;
+  text: string;
+  /** How many lines fit; undefined while nothing is searched. */
+  found: number | undefined;
+  /** Which of them is shown; -1 for none yet. */
+  at: number;
+  onText: (text: string) => void;
+  onStep: (by: 1 | -1) => void;
+  onChange: () => void;
+  onSave: () => void;
 }
 
-const LogRow = ({ row, log, query, marked, onMark, onFold }: LogRowProps) => {
-  if (row === undefined) return null;
-  if ('step' in row) return <StepRow step={row.step} onFold={onFold} />;
-  const entry = log.lines[row.line];
-  if (entry === undefined) return null;
-  const number = row.line + 1;
+const LogBar = ({ log, text, found, at, onText, onStep, onChange, onSave }: LogBarProps) => {
+  const anyOpen = log.steps.some(({ folded, from, to }) => !folded && to > from);
   return (
-    <div className={row.line === marked ? 'log-row marked' : 'log-row'}>
-      <a
-        href={`#L${number}`}
-        className="log-number"
-        aria-label={`Line ${number}`}
-        onClick={(event) => {
+    <div className="log-bar">
+      <SearchInput
+        label="Search the log"
+        value={text}
+        onChange={(event) => onText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
           event.preventDefault();
-          onMark(row.line);
+          onStep(event.shiftKey ? -1 : 1);
+        }}
+      />
+      <span className="small quiet nowrap" role="status">
+        {saidOf(log.lines.length, found, at)}
+      </span>
+      {found !== undefined && found > 0 && (
+        <span className="row">
+          <Button slim look="quiet" onClick={() => onStep(-1)}>
+            Previous
+          </Button>
+          <Button slim look="quiet" onClick={() => onStep(1)}>
+            Next
+          </Button>
+        </span>
+      )}
+      <span className="grow" />
+      <Button
+        slim
+        look="quiet"
+        onClick={() => {
+          log.foldAll(anyOpen);
+          onChange();
         }}
       >
-        {number}
-      </a>
-      <time className="log-time" dateTime={entry.ts}>
-        {clockTime(Date.parse(entry.ts))}
-      </time>
-      <LineText entry={entry} query={query} />
+        {anyOpen ? 'Fold all' : 'Unfold all'}
+      </Button>
+      <IconButton slim icon="download" label="Download the log" onClick={onSave} />
     </div>
   );
 };
 
-const STEP_TONES: Record<Step['outcome'], Tone> = {
-  open: 'busy',
-  done: 'ok',
-  cached: 'ok',
-  failed: 'bad',
-  stopped: 'warn',
-};
-
-const StepRow = ({ step, onFold }: { step: Step; onFold: (step: Step) => void }) => {
-  const size = step.to - step.from;
-  return (
-    <button
-      type="button"
-      className={`log-step ${step.kind}`}
-      aria-expanded={size === 0 ? undefined : !step.folded}
-      disabled={size === 0}
-      onClick={() => onFold(step)}
-    >
-      <span className={step.folded ? 'turn' : 'turn open'}>{size > 0 && <Icon name="right" size={12} />}</span>
-      {step.kind === 'step' && <Glyph tone={STEP_TONES[step.outcome]} size={8} />}
-      <span className="cut">{step.title}</span>
-      <span className="said">{step.said.replace('CACHED', 'from cache')}</span>
-      {step.folded && <span className="said">{size} lines</span>}
-    </button>
-  );
-};
-
-const LineText = ({ entry: { line, source }, query }: { entry: LogEntry; query: string }) => (
-  <span className={`log-text ${source === 'berth' || source === 'rollout' ? 'own' : ''}`}>
-    {parseAnsi(line).map(({ text, look }, index) => (
-      // Pieces have no other name than their place.
-      // oxlint-disable-next-line react/no-array-index-key
-      <span key={index} className={look === '' ? undefined : look}>
-        <Marked text={text} query={query} />
-      </span>
-    ))}
-  </span>
-);
-
-const Marked = ({ text, query }: { text: string; query: string }) => {
-  if (query === '') return text;
-  const low = text.toLowerCase();
-  const wanted = query.toLowerCase();
-  const parts = [];
-  let from = 0;
-  for (let at = low.indexOf(wanted); at !== -1 && parts.length < 200; at = low.indexOf(wanted, from)) {
-    parts.push(text.slice(from, at), <mark key={at}>{text.slice(at, at + wanted.length)}</mark>);
-    from = at + wanted.length;
-  }
-  return (
-    <>
-      {parts}
-      {text.slice(from)}
-    </>
-  );
+const saidOf = (lines: number, found: number | undefined, at: number): string => {
+  if (found === undefined) return count(lines, 'line');
+  if (found === 0) return 'nothing found';
+  return at === -1 ? `${found} found` : `${at + 1} of ${found}`;
 };
 
 /** The line that the address names by `#L12`, and the way to name another. */

@@ -38,7 +38,7 @@ export const Timeline = ({ operation, phases }: { operation: Operation; phases: 
             <strong>{PHASE_NAMES[phase]}</strong>
             {ms !== undefined && <span className="quiet small nowrap">{duration(ms)}</span>}
           </span>
-          {message !== '' && <span className="message small quiet">{message}</span>}
+          {tone === 'busy' && message !== '' && <span className="message small quiet">{message}</span>}
         </li>
       ))}
     </ol>

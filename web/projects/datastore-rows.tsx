@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import type { Datastore } from '#modules/datastores';
 import { to } from '../locations.ts';
 import { isThere } from '../routes.tsx';
-import { Status, type Tone } from '../ui/status.tsx';
+import { Badge, Status, type Tone } from '../ui/status.tsx';
 
 const TONES: Record<string, Tone> = { ready: 'ok', provisioning: 'busy', failed: 'bad' };
 
@@ -26,3 +26,15 @@ export const DatastoreRows = ({ datastores }: { datastores: readonly Datastore[]
     </ul>
   );
 };
+
+/** A datastore in passing. */
+export const DatastoreBadge = ({
+  datastore: { name, kind, status },
+}: {
+  datastore: Pick<Datastore, 'name' | 'kind' | 'status'>;
+}) => (
+  <Badge tone={status === 'ready' ? 'idle' : (TONES[status] ?? 'warn')}>
+    {kind} {name}
+    {status !== 'ready' && `: ${status}`}
+  </Badge>
+);

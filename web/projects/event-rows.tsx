@@ -16,6 +16,9 @@ const SUBJECTS = ['service', 'datastore', 'repo', 'name', 'token'] as const;
 export const subjectOf = ({ data }: Event): string =>
   SUBJECTS.map((key) => data[key]).find((value) => typeof value === 'string') ?? '';
 
+/** `deploy succeeded`, of `deploy.succeeded`. */
+export const wordsOf = (kind: Event['kind']): string => kind.replace('.', ' ').replaceAll('_', ' ');
+
 export const EventRows = ({ events }: { events: readonly Event[] }) => {
   if (events.length === 0) return <p className="card-body quiet">Nothing has happened yet.</p>;
   return (
@@ -24,8 +27,7 @@ export const EventRows = ({ events }: { events: readonly Event[] }) => {
         <li key={event.id}>
           <Glyph tone={toneOfEvent(event.kind)} />
           <span className="grow cut">
-            {event.kind.replace('.', ' ').replaceAll('_', ' ')} <strong>{subjectOf(event)}</strong>{' '}
-            <span className="quiet">by {event.actor}</span>
+            {wordsOf(event.kind)} <strong>{subjectOf(event)}</strong> <span className="quiet">by {event.actor}</span>
           </span>
           <span className="small quiet">
             <Ago at={event.ts} />

@@ -14,6 +14,9 @@ import { ErrorCard } from '../ui/error-card.tsx';
 import { SearchInput } from '../ui/field.tsx';
 import { count } from '../ui/format.ts';
 import { Card, Empty, PageHead, SkeletonLines } from '../ui/layout.tsx';
+import { subjectOf, wordsOf } from './event-rows.tsx';
+import { DatastoreBadge } from './datastore-rows.tsx';
+import { Ago } from '../ui/time.tsx';
 import { ServiceRows } from './service-rows.tsx';
 
 /** Every project that the token sees, with what runs in it now. */
@@ -100,7 +103,7 @@ const Attention = ({ projects }: { projects: readonly ProjectSummary[] }) => {
 };
 
 const ProjectCard = ({ summary }: { summary: ProjectSummary }) => {
-  const { name: project, services, datastores, state } = summary;
+  const { name: project, services, datastores, state, last_event: last } = summary;
   return (
     <section className="card" aria-label={project}>
       <div className="card-head">
@@ -109,9 +112,15 @@ const ProjectCard = ({ summary }: { summary: ProjectSummary }) => {
             {project}
           </Link>
         </h2>
-        <span className="small quiet">
-          {state === 'deleting' ? 'being deleted' : datastores.length > 0 ? count(datastores.length, 'datastore') : ''}
-        </span>
+        <span className="small quiet">{state === 'deleting' ? 'being deleted' : ''}</span>
+        {datastores.map((datastore) => (
+          <DatastoreBadge key={datastore.name} datastore={datastore} />
+        ))}
+        {last !== null && (
+          <span className="last-event small quiet cut">
+            {wordsOf(last.kind)} {subjectOf(last)} <Ago at={last.ts} />
+          </span>
+        )}
       </div>
       {services.length === 0 ? (
         <p className="card-body quiet">

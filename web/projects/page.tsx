@@ -114,7 +114,7 @@ const ProjectPage = ({ project }: { project: string }) => {
                 ),
               })}
             >
-              <EventRows events={events.slice(0, 8)} />
+              <EventRows events={events.slice(-8).reverse()} />
             </Card>
           </div>
         </div>

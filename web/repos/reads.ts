@@ -19,7 +19,7 @@ const staleOf = (ref: string | undefined) =>
 export const reposRead = (project: string) =>
   queryOptions({
     queryKey: ['repos', project],
-    queryFn: ({ signal }) => callAll<'repos', Repo>(at('projects', project, 'repos'), 'repos', { signal }),
+    queryFn: ({ signal }) => callAll<Repo>(at('projects', project, 'repos'), 'repos', { signal }),
   });
 
 export const repoRead = (id: RepoId) =>

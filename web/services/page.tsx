@@ -6,7 +6,7 @@ import { operationsRead } from '../data/reads.ts';
 import { OperationRows } from '../deploys/operation-rows.tsx';
 import { to } from '../locations.ts';
 import { ErrorCard } from '../ui/error-card.tsx';
-import { bytes, percent } from '../ui/format.ts';
+import { bytes, count, percent } from '../ui/format.ts';
 import { Card, Empty, Facts } from '../ui/layout.tsx';
 import { Badge, Status, type Tone } from '../ui/status.tsx';
 import { Table } from '../ui/table.tsx';
@@ -52,7 +52,7 @@ const Overview = ({ service }: { service: ServiceDetail }) => {
               ['Release', service.live_release === null ? 'none' : <code key="release">{service.live_release}</code>],
               ['Replicas', replicaText(service)],
               ['Memory', `${bytes(service.memory_mb * 1024 * 1024)} each`],
-              ['CPU', `${service.cpus} cores each`],
+              ['CPU', `${count(service.cpus, 'core')} each`],
               [
                 'Health',
                 service.health_path === null ? (

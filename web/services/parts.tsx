@@ -9,7 +9,9 @@ export const ServiceStatus = ({ status }: Pick<Service, 'status'>) => {
 };
 
 export const ServiceQuay = ({ service }: { service: Replicated }) =>
-  service.replicas === 0 ? null : <Quay slots={slotsOf(service)} label={replicaText(service)} />;
+  service.replicas === 0 || service.status === 'empty' ? null : (
+    <Quay slots={slotsOf(service)} label={replicaText(service)} />
+  );
 
 /** The address of an app, without what every address has. */
 export const LiveUrl = ({ url }: { url: string }) => (

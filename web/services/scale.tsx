@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field, Input } from '../ui/field.tsx';
-import { bytes } from '../ui/format.ts';
+import { bytes, count } from '../ui/format.ts';
 import { changeOf } from './verbs.ts';
 
 const MOST = 1000;
@@ -44,7 +44,7 @@ export const ScaleDialog = ({ service, onClose }: { service: Service; onClose: (
     >
       <Field
         label="Replicas"
-        hint={`Now ${service.replicas}. Each may use up to ${bytes(service.memory_mb * 1024 * 1024)} of memory and ${service.cpus} cores.`}
+        hint={`Now ${service.replicas}. Each may use up to ${bytes(service.memory_mb * 1024 * 1024)} of memory and ${count(service.cpus, 'core')}.`}
         error={wrong}
       >
         {(wired) => (

@@ -90,7 +90,7 @@ const changesOf = (before: Values, now: Values): Settings => {
     else if (key === 'health_path') settings[key] = now[key] === '' ? null : now[key];
     else settings[key] = Number(now[key]);
   }
-  return settings as Settings;
+  return settings;
 };
 
 const SettingsForm = ({ service }: { service: Service }) => {

@@ -1,13 +1,21 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import { createContext, useContext } from 'react';
 import type { Capability } from '#kernel/scope';
 import type { BrowserSession } from '#modules/sessions';
 import { asApiError, at, call, whenSignedOut } from '../api.ts';
 import { queries } from '../data/client.ts';
 import { stopLive } from '../live.ts';
 
+/**
+ * Whether somebody has signed in with this browser: no secret, only what keeps the page from asking for a session where
+ * there can be none. The session itself is a cookie that no script sees.
+ */
+const HINT = 'berth.signed-in';
+
 const sessionRead = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }): Promise<BrowserSession | null> => {
+    if (localStorage.getItem(HINT) === null) return null;
     try {
       return await call<BrowserSession>('GET', at('session'), { signal });
     } catch (thrown) {
@@ -22,11 +30,14 @@ const sessionRead = queryOptions({
 /** Who is signed in; `data` is null for nobody. */
 export const useSessionRead = () => useQuery(sessionRead);
 
+/** Given by the entrance to all that lies behind it: it can't end under those who use it. */
+export const SessionContext = createContext<BrowserSession | null>(null);
+
 /** Who is signed in, for what is only there then. */
 export const useSession = (): BrowserSession => {
-  const { data } = useSessionRead();
-  if (data === undefined || data === null) throw new Error('nobody is signed in');
-  return data;
+  const session = useContext(SessionContext);
+  if (session === null) throw new Error('nobody is signed in');
+  return session;
 };
 
 whenSignedOut(() => {
@@ -41,6 +52,8 @@ export const signIn = async (token: string): Promise<void> => {
 
 /** What was read as somebody else is forgotten. The session's own query stays, since those who look at it hold on to it. */
 const know = (session: BrowserSession | null): void => {
+  if (session === null) localStorage.removeItem(HINT);
+  else localStorage.setItem(HINT, '1');
   queries.setQueryData(sessionRead.queryKey, session);
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
 };

@@ -3,7 +3,7 @@ import { Redirect } from 'wouter';
 import { useBrowserLocation } from 'wouter/use-browser-location';
 import { findLocation, to } from '../locations.ts';
 import { pageOf } from '../routes.tsx';
-import { useSessionRead } from '../session/session.ts';
+import { SessionContext, useSessionRead } from '../session/session.ts';
 import { ErrorCard } from '../ui/error-card.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { SkeletonLines } from '../ui/layout.tsx';
@@ -40,9 +40,11 @@ const Entrance = () => {
     return <Redirect to={`${to('signIn')}${query.size === 0 ? '' : `?${query.toString()}`}`} replace />;
   }
   return (
-    <Shell>
-      <Place path={path} />
-    </Shell>
+    <SessionContext value={session}>
+      <Shell>
+        <Place path={path} />
+      </Shell>
+    </SessionContext>
   );
 };
 

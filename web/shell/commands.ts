@@ -27,27 +27,30 @@ export const commandsOf = (source: CommandSource): Command[] => {
   const near = [...projects].sort((a, b) => Number(b.name === project) - Number(a.name === project));
   return [
     ...near.flatMap(placesOf),
-    ...near.map(({ name }) => link('project', name, 'project', 'projects', to('project', { project: name }))),
+    ...near.map(({ name }) => link(name, 'project', 'projects', to('project', { project: name }))),
     ...near.flatMap((tree) => projectPlaces(tree.name)),
     ...actions(source),
   ].filter((command) => command.run !== undefined || command.to !== undefined);
 };
 
-const link = (kind: string, label: string, where: string, icon: IconName, to: string): Command =>
-  ({ id: `${kind} ${to}`, label, where, icon, to }) satisfies Command;
+const link = (label: string, where: string, icon: IconName, to: string): Command => ({
+  id: `${label} ${to}`,
+  label,
+  where,
+  icon,
+  to,
+});
 
 const placesOf = ({ name: project, services, datastores }: ProjectSummary): Command[] => [
   ...services.map(({ name: service }) =>
-    link('service', service, `service in ${project}`, 'service', to('service', { project, service })),
+    link(service, `service in ${project}`, 'service', to('service', { project, service })),
   ),
   ...(isThere('logs')
-    ? services.map(({ name: service }) =>
-        link('logs', `Logs of ${service}`, project, 'logs', to('logs', { project, service })),
-      )
+    ? services.map(({ name: service }) => link(`Logs of ${service}`, project, 'logs', to('logs', { project, service })))
     : []),
   ...(isThere('datastore')
     ? datastores.map(({ name: datastore }) =>
-        link('datastore', datastore, `datastore in ${project}`, 'datastore', to('datastore', { project, datastore })),
+        link(datastore, `datastore in ${project}`, 'datastore', to('datastore', { project, datastore })),
       )
     : []),
 ];
@@ -66,7 +69,7 @@ const PROJECT_PLACES: readonly [
 
 const projectPlaces = (project: string): Command[] =>
   PROJECT_PLACES.filter(([name]) => isThere(name)).map(([name, label, icon]) =>
-    link(name, label, project, icon, to(name, { project })),
+    link(label, project, icon, to(name, { project })),
   );
 
 const SERVER_PLACES: readonly [
@@ -85,7 +88,6 @@ const actions = ({ project, may }: CommandSource): Command[] => [
   ...(may('deploy')
     ? [
         link(
-          'new',
           'Deploy something new',
           'action',
           'deploy',
@@ -95,7 +97,7 @@ const actions = ({ project, may }: CommandSource): Command[] => [
     : []),
   ...SERVER_PLACES.filter(
     ([name, , , needs]) => isThere(name satisfies LocationName) && (needs === undefined || may(needs)),
-  ).map(([name, label, icon]) => link(name, label, 'server', icon, LOCATIONS[name])),
+  ).map(([name, label, icon]) => link(label, 'server', icon, LOCATIONS[name])),
   { id: 'theme light', label: 'Light theme', where: 'theme', icon: 'sun', run: () => setTheme('light') },
   { id: 'theme dark', label: 'Dark theme', where: 'theme', icon: 'moon', run: () => setTheme('dark') },
   { id: 'theme auto', label: 'Theme as the system', where: 'theme', icon: 'auto', run: () => setTheme('auto') },

@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { Suspense, lazy, useEffect, useState, type ReactNode } from 'react';
 import { useBrowserLocation } from 'wouter/use-browser-location';
 import { useProjectsLive } from '../data/follow.ts';
+import { operationRead } from '../data/reads.ts';
 import { findLocation, to } from '../locations.ts';
 import { useMay } from '../session/session.ts';
 import { IconButton } from '../ui/button.tsx';
@@ -17,7 +19,7 @@ const ShortcutHelp = lazy(() => import('./shortcut-help.tsx'));
 export const Shell = ({ children }: { children: ReactNode }) => {
   const [path, navigate] = useBrowserLocation();
   const [open, setOpen] = useState<'palette' | 'help' | 'drawer'>();
-  const project = findLocation(path)?.params['project'];
+  const project = useProject(path);
   const may = useMay();
   usePaletteKey(() => setOpen(open === 'palette' ? undefined : 'palette'));
   useShortcuts({
@@ -63,6 +65,13 @@ export const Shell = ({ children }: { children: ReactNode }) => {
       </Suspense>
     </div>
   );
+};
+
+/** The project that a place belongs to; an operation says its own. */
+const useProject = (path: string): string | undefined => {
+  const { project, operation } = findLocation(path)?.params ?? {};
+  const { data } = useQuery({ ...operationRead(operation ?? ''), enabled: operation !== undefined });
+  return project ?? (operation === undefined ? undefined : data?.project);
 };
 
 const Drawer = ({ onClose, children }: { onClose: () => void; children: ReactNode }) => {

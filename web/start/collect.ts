@@ -16,9 +16,11 @@ const ARCHIVE = /\.(?:tar\.gz|tgz)$/i;
 const OTHER_ARCHIVE = /\.(?:zip|tar|tar\.xz|tar\.bz2|tar\.zst|7z|rar)$/i;
 
 /** The source among what was dropped. Must be called while the drop is handled: the browser forgets it afterwards. */
-export const sourceOfDrop = async (items: DataTransferItemList): Promise<Source> => {
+export const sourceOfDrop = async ({ items, files }: DataTransfer): Promise<Source> => {
   const entries = [...items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   const [only] = entries;
+  // Dragged out of another program: files without a place of their own.
+  if (only === undefined && files.length > 0) return sourceOfFiles([...files]);
   if (only === undefined)
     throw unusable('nothing that could be deployed was dropped', 'drop a folder, or a .tar.gz of one');
   if (entries.length === 1 && only.isFile) {
@@ -36,7 +38,7 @@ export const sourceOfFiles = async (files: readonly File[]): Promise<Source> => 
   if (first === undefined) throw unusable('the folder is empty', 'choose a folder with the source of an app');
   const archive = files.length === 1 ? archiveOf(first) : undefined;
   if (archive !== undefined) return archive;
-  const [folder = 'app'] = first.webkitRelativePath.split('/');
+  const folder = first.webkitRelativePath.split('/')[0] || 'app';
   const all = files.map((file) => ({ path: file.webkitRelativePath.split('/').slice(1).join('/') || file.name, file }));
   const ignore = createIgnore(await ignoreText(all.find(({ path }) => path === IGNORE_FILE)?.file));
   const kept = all.filter(({ path }) => !ignoredAnywhere(path, ignore));

@@ -34,7 +34,7 @@ export const DropZone = ({ onSource, onError }: DropZoneProps) => {
       event.preventDefault();
       setOver(false);
       const { dataTransfer } = event;
-      if (dataTransfer !== null && dataTransfer.items.length > 0) latest.current(sourceOfDrop(dataTransfer.items));
+      if (dataTransfer !== null && dataTransfer.items.length > 0) latest.current(sourceOfDrop(dataTransfer));
     };
     document.addEventListener('dragover', onOver);
     document.addEventListener('dragleave', onLeave);

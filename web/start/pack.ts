@@ -14,9 +14,7 @@ export const packFiles = async (
   signal: AbortSignal,
 ): Promise<Blob> => {
   const { readable, controller } = createTarPacker();
-  const packed = new Response(
-    readable.pipeThrough(new CompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>),
-  ).blob();
+  const packed = new Response(readable.pipeThrough(new CompressionStream('gzip'))).blob();
   // Told to whoever waits below; until then nobody may call it unhandled.
   packed.catch(() => undefined);
   try {

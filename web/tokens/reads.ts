@@ -17,5 +17,5 @@ export const tokensRead = infiniteQueryOptions({
 /** The browsers that are signed in with the same token. */
 export const sessionsRead = queryOptions({
   queryKey: ['sessions'],
-  queryFn: ({ signal }) => callAll<'sessions', ListedSession>(at('sessions'), 'sessions', { signal }),
+  queryFn: ({ signal }) => callAll<ListedSession>(at('sessions'), 'sessions', { signal }),
 });

@@ -16,26 +16,33 @@ interface TableProps<T> {
   keyOf: (row: T) => string;
   /** Rows with a link of class `cover` in a cell can be pressed anywhere. */
   linked?: boolean;
+  /** Stays a table on a phone too, to be scrolled: for data whose columns have to be compared. */
+  wide?: boolean;
 }
 
-export const Table = <T,>({ caption, columns, rows, keyOf, linked = false }: TableProps<T>) => (
-  <div className="table-wrap" role="region" aria-label={caption} tabIndex={0}>
-    <table className="table">
+export const Table = <T,>({ caption, columns, rows, keyOf, linked = false, wide = false }: TableProps<T>) => (
+  <div className="table-wrap" role="group" aria-label={caption} tabIndex={0}>
+    <table className={wide ? 'table' : 'table cards'} role="table">
       <caption className="sr-only">{caption}</caption>
-      <thead>
-        <tr>
+      <thead role="rowgroup">
+        <tr role="row">
           {columns.map(({ head, end, silent }) => (
-            <th key={head} scope="col" className={end === true ? 'end' : undefined}>
+            <th key={head} scope="col" role="columnheader" className={end === true ? 'end' : undefined}>
               {silent === true ? <span className="sr-only">{head}</span> : head}
             </th>
           ))}
         </tr>
       </thead>
-      <tbody>
+      <tbody role="rowgroup">
         {rows.map((row) => (
-          <tr key={keyOf(row)} className={linked ? 'linked' : undefined}>
-            {columns.map(({ head, cell, end }) => (
-              <td key={head} className={end === true ? 'end' : undefined}>
+          <tr role="row" key={keyOf(row)} className={linked ? 'linked' : undefined}>
+            {columns.map(({ head, cell, end, silent }) => (
+              <td
+                key={head}
+                role="cell"
+                data-head={silent === true ? '' : head}
+                className={end === true ? 'end' : undefined}
+              >
                 {cell(row)}
               </td>
             ))}

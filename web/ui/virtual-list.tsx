@@ -25,6 +25,7 @@ interface VirtualListProps {
   onFollow?: (atEnd: boolean) => void;
   label: string;
   className?: string;
+  style?: CSSProperties;
   ref?: Ref<VirtualListHandle>;
 }
 
@@ -32,7 +33,7 @@ const OVERSCAN = 12;
 
 /** Any number of rows of one height, of which only those in view exist. */
 export const VirtualList = (props: VirtualListProps) => {
-  const { count, rowHeight, row, follow = false, onFollow, label, className = '', ref } = props;
+  const { count, rowHeight, row, follow = false, onFollow, label, className = '', style, ref } = props;
   const box = useRef<HTMLDivElement>(null);
   const [range, setRange] = useState({ from: 0, to: 60 });
   const measure = useCallback((): void => {
@@ -80,7 +81,15 @@ export const VirtualList = (props: VirtualListProps) => {
   const height: CSSProperties = { height: count * rowHeight, position: 'relative' };
   const offset: CSSProperties = { transform: `translateY(${range.from * rowHeight}px)` };
   return (
-    <div ref={box} className={`virtual ${className}`} role="region" aria-label={label} tabIndex={0} onScroll={onScroll}>
+    <div
+      ref={box}
+      className={`virtual ${className}`}
+      role="region"
+      aria-label={label}
+      tabIndex={0}
+      style={style}
+      onScroll={onScroll}
+    >
       <div style={height}>
         <div style={offset}>{shown.map((index) => row(index))}</div>
       </div>
