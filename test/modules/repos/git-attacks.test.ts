@@ -52,7 +52,9 @@ test.each([
   expect((await hosted.refs()).length).toBe(1);
 });
 
-test.each(['--upload-pack=touch /tmp/x', '-u./payload', 'ext::sh -c id', 'http://x/\n[core]'])(
+const EVIDENCE = join(tempDir(), 'ran');
+
+test.each([`--upload-pack=touch ${EVIDENCE}`, '-u./payload', `ext::touch ${EVIDENCE}`, 'http://x/\n[core]'])(
   'a submodule at %p is never fetched',
   async (url) => {
     const { work, push, hosted } = await furnished();
@@ -61,7 +63,7 @@ test.each(['--upload-pack=touch /tmp/x', '-u./payload', 'ext::sh -c id', 'http:/
     const clone = join(tempDir(), 'clone');
     if (code === 0) await git('/', 'clone', '--quiet', '--no-recurse-submodules', '-b', 'evil', hosted.url, clone);
     else expect((await hosted.refs()).length).toBe(1);
-    expect(existsSync('/tmp/x')).toBe(false);
+    expect(existsSync(EVIDENCE)).toBe(false);
   },
 );
 
