@@ -2,8 +2,8 @@ import { type BuildArtifact, type BunPlugin } from 'bun';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { constants, zstdCompressSync } from 'node:zlib';
-import type { WebFile, WebManifest } from '#modules/dashboard';
-import { buildWeb } from './web.ts';
+import type { WebManifest } from '#modules/dashboard';
+import { buildWeb, GZIP_LEVEL } from './web.ts';
 
 /** Parts of dockerode for engines behind ssh and for its own BuildKit session, which berth never asks for. */
 const UNUSED = /^(?:ssh2|@grpc\/grpc-js|@grpc\/proto-loader)$/;
@@ -48,12 +48,12 @@ export const stage = async (folder: string): Promise<string> => {
   return entry;
 };
 
-/** The dashboard's files as they are sent: where there are compressed ones, only those. */
+/** The dashboard's files, the smallest form of each: the loader makes the others of it when they are asked for. */
 const packWeb = (folder: string, { page, assets }: WebManifest): { index: Index; archive: Buffer } => {
   const index: Index = {};
   const parts: Buffer[] = [];
   let at = 0;
-  for (const file of [page, ...assets].flatMap(formsOf)) {
+  for (const file of [page, ...assets].map(nameOf)) {
     const part = readFileSync(join(folder, file));
     index[file] = [at, part.length];
     at += part.length;
@@ -62,8 +62,7 @@ const packWeb = (folder: string, { page, assets }: WebManifest): { index: Index;
   return { index, archive: Buffer.concat(parts) };
 };
 
-const formsOf = ({ file, gzip, brotli }: WebFile): string[] =>
-  gzip === null ? [file] : [`${file}.gz`, ...(brotli === null ? [] : [`${file}.br`])];
+const nameOf = ({ file, brotli }: WebManifest['page']): string => (brotli === null ? file : `${file}.br`);
 
 /** Offset and length of each chunk in the archive. */
 type Index = Record<string, [at: number, bytes: number]>;
@@ -93,7 +92,7 @@ const loader = (
   index: Index,
   web: { manifest: WebManifest; index: Index },
 ): string => `import { readFileSync } from 'node:fs';
-import { zstdDecompressSync } from 'node:zlib';
+import { brotliDecompressSync, gzipSync, zstdDecompressSync } from 'node:zlib';
 import file from './chunks.bin' with { type: 'file' };
 import webFile from './web.bin' with { type: 'file' };
 
@@ -112,13 +111,25 @@ Bun.plugin({
 });
 const webIndex: Record<string, [number, number]> = ${JSON.stringify(web.index)};
 let web: Buffer | undefined;
+const stored = (name: string): Buffer | undefined => {
+  const place = webIndex[name];
+  if (place === undefined) return undefined;
+  web ??= readFileSync(webFile);
+  return web.subarray(place[0], place[0] + place[1]);
+};
+const made = new Map<string, Buffer>();
 globalThis.berthWeb = {
   manifest: ${JSON.stringify(web.manifest)},
   read: (name) => {
-    const place = webIndex[name];
-    if (place === undefined) return undefined;
-    web ??= readFileSync(webFile);
-    return web.subarray(place[0], place[0] + place[1]);
+    const file = stored(name) ?? made.get(name);
+    if (file !== undefined) return file;
+    const plain = name.endsWith('.gz') ? name.slice(0, -3) : name;
+    const small = stored(plain + '.br');
+    if (small === undefined) return undefined;
+    const bytes = brotliDecompressSync(small);
+    const wanted = plain === name ? bytes : gzipSync(bytes, { level: ${GZIP_LEVEL} });
+    made.set(name, wanted);
+    return wanted;
   },
 };
 const entry = '${PREFIX}main.js';

@@ -3,13 +3,16 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { WebFile, WebManifest } from '#modules/dashboard';
+import type { WebManifest } from '#modules/dashboard';
 import { examplesPlugin } from './web-examples.ts';
 
 export interface WebBuildOptions {
   /** For development: readable code, the page of primitives, no compression. */
   development?: boolean;
 }
+
+/** The same wherever it is made, so that the manifest's sizes hold. */
+export const GZIP_LEVEL = 9;
 
 const TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
@@ -79,13 +82,13 @@ const fontsApart = (fonts: Map<string, Buffer>): BunPlugin => ({
   },
 });
 
-const describe = (folder: string, file: string, development: boolean): WebFile => {
+const describe = (folder: string, file: string, development: boolean): WebManifest['page'] => {
   const bytes = readFileSync(join(folder, file));
   const type = TYPES[file.slice(file.lastIndexOf('.') + 1)];
   if (type === undefined) throw new Error(`of no known type: ${file}`);
   // Fonts are compressed in themselves.
   const packs = !development && !file.endsWith('.woff2');
-  const gzip = packs ? gzipSync(bytes, { level: 9 }) : undefined;
+  const gzip = packs ? gzipSync(bytes, { level: GZIP_LEVEL }) : undefined;
   const brotli = packs ? brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }) : undefined;
   if (gzip !== undefined) writeFileSync(join(folder, `${file}.gz`), gzip);
   if (brotli !== undefined) writeFileSync(join(folder, `${file}.br`), brotli);

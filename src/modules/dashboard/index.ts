@@ -1,2 +1,2 @@
-export type { WebFile, WebFiles, WebManifest } from './files.ts';
+export type { WebFiles, WebManifest } from './files.ts';
 export { dashboardRoutes } from './routes.ts';
