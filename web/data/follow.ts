@@ -17,16 +17,6 @@ export const useProjectLive = (project: string): void => {
   });
 };
 
-/** Keeps the lists of operations as new as the server tells them. */
-export const useOperationsLive = (): void => {
-  useLive('operations', (events) => {
-    for (const event of events)
-      if (event.kind === 'operation')
-        queries.setQueryData(['operation', event.operation.operation_id], event.operation);
-    void queries.invalidateQueries({ queryKey: ['operations'] });
-  });
-};
-
 const SUMMARIES = ['summaries'];
 
 /** What has come of a beginning: a part of the projects must not look like all of them. */

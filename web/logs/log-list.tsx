@@ -68,6 +68,8 @@ export const LogList = <T extends ShownLine>(props: LogListProps<T>) => {
     else keepPlace(node, { layout, count, lineAt, anchor: anchor.current });
     measure();
   }, [count, follow, layout, lineAt, anchor, measure]);
+  // After every layout, and only while a height was guessed wrong.
+  // oxlint-disable-next-line react-hooks/exhaustive-deps
   useLayoutEffect(() => {
     if (wrap && box.current !== null && correctHeights(box.current, layout, range.from)) redraw((before) => before + 1);
   });

@@ -43,6 +43,8 @@ const CodeView = ({ text, fileName, label, onChange, lines, onLine }: CodeViewPr
       editor.current = undefined;
     };
   }, [text, fileName, label, edits]);
+  // By what it says: the same lines come as another object with each render.
+  // oxlint-disable-next-line react-hooks/exhaustive-deps
   useEffect(() => editor.current?.showLines(lines), [lines?.from, lines?.to, text]);
   return <div ref={host} className="code-view" />;
 };

@@ -8,12 +8,11 @@ import { to } from '../locations.ts';
 import { ErrorCard } from '../ui/error-card.tsx';
 import { bytes, count, percent } from '../ui/format.ts';
 import { Card, Empty, Facts } from '../ui/layout.tsx';
-import { Badge, Status, type Tone } from '../ui/status.tsx';
+import { Badge, Quay, Status, type Tone } from '../ui/status.tsx';
 import { Table } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 import { ServiceFrame, type ServicePath } from './head.tsx';
-import { ServiceQuay } from './parts.tsx';
-import { replicaText } from './state.ts';
+import { replicaText, slotOf } from './state.ts';
 
 const ServicePage = (path: ServicePath) => (
   <ServiceFrame {...path}>{(service) => <Overview service={service} />}</ServiceFrame>
@@ -35,7 +34,11 @@ const Overview = ({ service }: { service: ServiceDetail }) => {
           }
         />
       )}
-      <Card title="Replicas" actions={<ServiceQuay service={service} />} flush>
+      <Card
+        title="Replicas"
+        actions={<Quay slots={service.replica_states.map(slotOf)} label={replicaText(service)} />}
+        flush
+      >
         <Replicas service={service} />
       </Card>
       <div className="columns">

@@ -1,4 +1,4 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { asApiError } from '../api.ts';
 import { Button } from './button.tsx';
 import { Copyable, LogTail } from './code.tsx';
@@ -61,9 +61,3 @@ export const ErrorLine = ({ error }: { error: unknown }) => {
 
 /** The API's messages begin in lower case, to stand behind a code. */
 const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
-
-/** Shows nothing but the last failure of something that is tried by a button. */
-export const useFailure = (): [unknown, (error: unknown) => void] => {
-  const [error, setError] = useState<unknown>();
-  return [error, setError];
-};

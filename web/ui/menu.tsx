@@ -26,31 +26,33 @@ interface MenuProps {
 
 const ITEMS = '[role="menuitem"],[role="menuitemradio"]';
 
+/** The button of a menu; it is the page's own, so that it is found by its id. */
+const buttonOf = (id: string): HTMLElement | null => document.getElementById(`${id}-button`);
+
 /** A menu button after the WAI-ARIA pattern: arrows, Home, End, letters, Escape. */
 export const Menu = ({ items, trigger }: MenuProps) => {
   const id = useId();
   const [open, setOpen] = useState(false);
   const [, navigate] = useLocation();
   const ref = useRef<HTMLDivElement>(null);
-  const button = (): HTMLElement | null => document.getElementById(`${id}-button`);
 
   const close = (): void => {
     setOpen(false);
-    button()?.focus();
+    buttonOf(id)?.focus();
   };
   useLayoutEffect(() => {
     const menu = ref.current;
-    const anchor = button();
+    const anchor = buttonOf(id);
     if (!open || menu === null || anchor === null) return;
     menu.showPopover();
     place(menu, anchor);
     menu.querySelector<HTMLElement>(ITEMS)?.focus();
-  }, [open]);
+  }, [open, id]);
   useEffect(() => {
     if (!open) return undefined;
     const away = (event: Event): void => {
       const { target } = event;
-      if (target instanceof Node && (ref.current?.contains(target) === true || button()?.contains(target) === true))
+      if (target instanceof Node && (ref.current?.contains(target) === true || buttonOf(id)?.contains(target) === true))
         return;
       setOpen(false);
     };
@@ -61,7 +63,7 @@ export const Menu = ({ items, trigger }: MenuProps) => {
       document.removeEventListener('pointerdown', away);
       globalThis.removeEventListener('resize', gone);
     };
-  }, [open]);
+  }, [open, id]);
 
   const select = (item: MenuItem): void => {
     close();
