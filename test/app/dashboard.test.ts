@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { brotliDecompressSync, brotliCompressSync, gunzipSync, gzipSync } from 'node:zlib';
-import type { WebFile, WebFiles } from '#modules/dashboard';
+import type { WebFiles, WebManifest } from '#modules/dashboard';
 import { createWorld } from './world.ts';
 
 const PAGE = '<!doctype html><title>berth</title><script type="module" src="/assets/main-1a2b.js"></script>'.repeat(20);
@@ -10,7 +10,7 @@ const FONT = 'not really a font';
 /** What scripts/web.ts leaves: the large files in their compressed forms only. */
 const built = (): WebFiles => {
   const files = new Map<string, Uint8Array>();
-  const file = (path: string, type: string, text: string): WebFile => {
+  const file = (path: string, type: string, text: string): WebManifest['page'] => {
     const name = path === '/' ? 'index.html' : path.slice(1);
     const bytes = Buffer.from(text);
     if (bytes.length < 100) {

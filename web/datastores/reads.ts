@@ -9,8 +9,7 @@ export const datastoreAt = (project: string, name: string, ...rest: string[]): s
 export const datastoresRead = (project: string) =>
   queryOptions({
     queryKey: ['datastores', project],
-    queryFn: ({ signal }) =>
-      callAll<'datastores', Datastore>(at('projects', project, 'datastores'), 'datastores', { signal }),
+    queryFn: ({ signal }) => callAll<Datastore>(at('projects', project, 'datastores'), 'datastores', { signal }),
   });
 
 export const datastoreRead = (project: string, name: string) =>
@@ -22,7 +21,7 @@ export const datastoreRead = (project: string, name: string) =>
 export const backupsRead = (project: string, name: string) =>
   queryOptions({
     queryKey: ['datastores', project, name, 'backups'],
-    queryFn: ({ signal }) => callAll<'backups', Backup>(datastoreAt(project, name, 'backups'), 'backups', { signal }),
+    queryFn: ({ signal }) => callAll<Backup>(datastoreAt(project, name, 'backups'), 'backups', { signal }),
   });
 
 /** Under a key of its own: what is in a datastore is not asked for again whenever something of the project changes. */

@@ -76,7 +76,12 @@ describe('latencies', () => {
     expect(quantile(buckets(100), 0.5)).toBeCloseTo(0.001, 6);
     expect(quantile(buckets(50, 50), 0.5)).toBeCloseTo(0.002, 6);
     expect(quantile(buckets(90, 0, 10), 0.95)).toBeCloseTo(0.0075, 6);
-    expect(quantile(Array.from({ length: 13 }, (_, index) => (index === 12 ? 5 : 0)), 0.5)).toBe(10);
+    expect(
+      quantile(
+        Array.from({ length: 13 }, (_, index) => (index === 12 ? 5 : 0)),
+        0.5,
+      ),
+    ).toBe(10);
     expect(LATENCY_BOUNDS).toHaveLength(12);
   });
 });
@@ -99,7 +104,13 @@ describe('measurements', () => {
     const DAY = 86_400_000;
     const replica = { ...KEY, replica: 'web-1' };
     for (let at = start; at < start + 9 * DAY; at += at < start + 8 * DAY ? 600_000 : 15_000)
-      recorder.record([{ key: KEY, sample: sample() }, { key: replica, sample: sample() }], at);
+      recorder.record(
+        [
+          { key: KEY, sample: sample() },
+          { key: replica, sample: sample() },
+        ],
+        at,
+      );
     const all = (step: number) =>
       store.range({ project: 'shop', service: 'web', step, from: 0, to: 2 ** 40 }).filter((row) => row.replica === '');
     const end = (start + 9 * DAY) / 1000;
