@@ -5,11 +5,13 @@ import { readSse } from '#test/modules/support/sse.ts';
 import { atEnd } from '#test/support/preload.ts';
 import { createWorld } from './world.ts';
 
-/** A clock that goes on only when it is slept by: each sleep lasts no time. */
+const INTERVAL_MS = 30_000;
+
+/** A clock that goes on only when it is slept by: each sleep lasts no time. An interval begins between its first two readings. */
 const steered = () => {
   const clock = {
     ...systemClock,
-    at: Date.now(),
+    at: Math.floor(Date.now() / INTERVAL_MS) * INTERVAL_MS - 1000,
     ticks: 0,
     waiting: Promise.withResolvers<void>(),
     now: () => clock.at,
