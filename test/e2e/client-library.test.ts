@@ -85,7 +85,8 @@ const lines = (said: readonly Said[]): string[] =>
   said.flatMap(({ event, data }) => (event === 'log' && typeof data?.['line'] === 'string' ? [data['line']] : []));
 
 test('in Node it deploys, follows over a restart of the server without an event twice, and gives the end', async () => {
-  const steps = 'for n in 1 2 3 4 5 6 7 8; do echo step-$n-is-done; sleep 1; done';
+  // Unlike that of any run before, whose steps the engine has cached.
+  const steps = `: ${crypto.randomUUID()}; for n in 1 2 3 4 5 6 7 8; do echo step-$n-is-done; sleep 1; done`;
   const app = { ...helloApp('by the library') };
   const from = app['Dockerfile'] ?? 'FROM node:24-slim\nWORKDIR /app\nCOPY . .\nCMD ["node", "server.js"]\n';
   const { said, ended } = await deploy('library', { ...app, Dockerfile: from.replace('\n', `\nRUN ${steps}\n`) });

@@ -3,29 +3,19 @@ import type { OutputChunk } from './port.ts';
 const HEADER_BYTES = 8;
 const NOTHING = new Uint8Array(0);
 
-/**
- * Takes Docker's multiplexed stream apart without waiting for whole frames, however its chunks are cut. Frames are as small as
- * the writes of the program: what one chunk holds of a stream comes in one piece, so that each costs its readers little.
- */
+/** Takes Docker's multiplexed stream apart without waiting for whole frames, however its chunks are cut. */
 export async function* splitFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<OutputChunk, void, undefined> {
   let frame: { stream: OutputChunk['stream']; left: number } = { stream: 'stdout', left: 0 };
   let header: Uint8Array = NOTHING;
   for await (const chunk of chunks) {
     const data = header.length === 0 ? chunk : Buffer.concat([header, chunk]);
     header = NOTHING;
-    let stream = frame.stream;
-    let pieces: Uint8Array[] = [];
     for (let offset = 0; offset < data.length;) {
       if (frame.left > 0) {
-        if (frame.stream !== stream && pieces.length > 0) {
-          yield { stream, data: joined(pieces) };
-          pieces = [];
-        }
-        ({ stream } = frame);
         const piece = data.subarray(offset, offset + frame.left);
         offset += piece.length;
         frame.left -= piece.length;
-        pieces.push(piece);
+        yield { stream: frame.stream, data: piece };
       } else if (data.length - offset < HEADER_BYTES) {
         header = Uint8Array.from(data.subarray(offset));
         break;
@@ -34,13 +24,9 @@ export async function* splitFrames(chunks: AsyncIterable<Uint8Array>): AsyncGene
         offset += HEADER_BYTES;
       }
     }
-    if (pieces.length > 0) yield { stream, data: joined(pieces) };
   }
   if (frame.left > 0 || header.length > 0) throw new Error('the stream broke off in the middle of a frame');
 }
-
-const joined = (pieces: Uint8Array[]): Uint8Array =>
-  pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
 
 const headerAt = (data: Uint8Array, offset: number): { stream: OutputChunk['stream']; left: number } => {
   const view = new DataView(data.buffer, data.byteOffset + offset, HEADER_BYTES);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
@@ -22,6 +22,8 @@ beforeAll(async () => {
   const dir = join(folder, 'volume');
   await mkdir(dir);
   disk = await SmallDisk.inFile(dir, 700);
+  // As the image has it, which Docker takes over for a volume that is empty; this one holds lost+found.
+  await chmod(dir, 0o1777);
   rig = await openDumpRig({}, async (instance) => {
     const options = ['type=none', 'o=bind', `device=${dir}`].flatMap((option) => ['--opt', option]);
     await docker(['volume', 'create', ...options, `berth-${instance.id}-main`]);
@@ -50,9 +52,9 @@ test('a disk that gets full in mid-restore fails the restore alone: the live dat
   const failure = await failureOf(rig.dumps.loadBeside(rig.instance, 'app_restore_1', inChunks(backup), never));
   expect(failure).toMatchObject({ httpStatus: 507, retryable: true });
   expect(failure.message).toContain('No space left on device');
-  // The room that it took is free again, while the disk is as small as before.
+  // The room that it took is free again, but for what the log of the server keeps for its next segments.
   expect(await rig.dumps.listBeside(rig.instance)).toEqual([]);
-  expect(disk.freeBytes).toBeGreaterThan(40 * MIB);
+  expect(disk.freeBytes).toBeGreaterThan(30 * MIB);
   expect(await rig.rows(rig.app, 'SELECT count(*)::int AS n FROM t')).toEqual([{ n: 300_000 }]);
   await rig.rows(rig.app, "INSERT INTO t VALUES (0, 'written on')");
   expect(await started()).toEqual(before);
