@@ -27,9 +27,10 @@ export const readStored = async (
     let batch: NumberedLine[] = [];
     let count = 0;
     const parse = createSseParser(({ id, event, data }) => {
-      if (event !== 'log' || count >= MOST_LINES) return;
+      if (event !== 'log' || count > MOST_LINES) return;
       count += 1;
-      batch.push(lineOf(id, data));
+      // One more than are shown tells that there are more.
+      if (count <= MOST_LINES) batch.push(lineOf(id, data));
     });
     const flush = (): void => {
       if (batch.length > 0) onLines(batch);
@@ -40,7 +41,7 @@ export const readStored = async (
       if (chunk.done) break;
       parse(decoder.decode(chunk.value, { stream: true }));
       if (batch.length >= BATCH) flush();
-      if (count >= MOST_LINES) {
+      if (count > MOST_LINES) {
         flush();
         return { cut: true };
       }

@@ -10,6 +10,7 @@ import {
   type Ref,
   type RefObject,
 } from 'react';
+import { useEndWatch } from '../ui/end-watch.ts';
 import { fixedLayout, guessedLayout, type Layout } from './layout.ts';
 import { plainText } from './lines.ts';
 import { LogRow, type ShownLine } from './log-row.tsx';
@@ -84,12 +85,10 @@ export const LogList = <T extends ShownLine>(props: LogListProps<T>) => {
     focus: () => box.current?.focus({ preventScroll: true }),
   }));
 
+  const watchEnd = useEndWatch(follow, onFollow, ROW * 1.5);
   const onScroll = (): void => {
     measure();
-    const node = box.current;
-    if (node === null) return;
-    const atEnd = node.scrollTop + node.clientHeight >= node.scrollHeight - ROW * 1.5;
-    if (atEnd !== follow) onFollow(atEnd);
+    if (box.current !== null) watchEnd(box.current);
   };
   const to = Math.min(count, range.to);
   const from = Math.min(range.from, to);

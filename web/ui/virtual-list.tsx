@@ -8,6 +8,7 @@ import {
   type ReactNode,
   type Ref,
 } from 'react';
+import { useEndWatch } from './end-watch.ts';
 
 export interface VirtualListHandle {
   scrollTo(index: number): void;
@@ -67,12 +68,10 @@ export const VirtualList = (props: VirtualListProps) => {
     },
   }));
 
+  const watchEnd = useEndWatch(follow, onFollow, rowHeight * 1.5);
   const onScroll = (): void => {
     measure();
-    const node = box.current;
-    if (node === null || onFollow === undefined) return;
-    const atEnd = node.scrollTop + node.clientHeight >= node.scrollHeight - rowHeight * 1.5;
-    if (atEnd !== follow) onFollow(atEnd);
+    if (box.current !== null) watchEnd(box.current);
   };
   const shown = Array.from(
     { length: Math.max(0, Math.min(count, range.to) - range.from) },
