@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
+import { systemClock } from '#kernel/clock';
 import type { Api } from './client/api.ts';
 import { usageError } from './failure.ts';
 import type { Io } from './io.ts';
@@ -62,7 +63,7 @@ export const createContext = async (io: Io, out: Out, flags: TargetFlags): Promi
         userAgent: `berth/${VERSION}`,
         signal: io.signal,
         dryRun: flags.dryRun ?? false,
-        sleep,
+        sleep: systemClock.sleep,
         onRetry: (cause, delay) =>
           out.note(out.noteStyle.dim(`${cause.body.message}; trying again in ${duration(delay)}`)),
       });
@@ -118,14 +119,3 @@ const confirm = async (context: Context, request: { what: string; name: string; 
   if (answer.trim() !== request.name)
     throw usageError('not confirmed: nothing was changed', `type exactly ${request.name}, or add --yes`);
 };
-
-const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((done) => {
-    const finish = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      done();
-    };
-    const timer = setTimeout(finish, signal.aborted ? 0 : ms);
-    signal.addEventListener('abort', finish, { once: true });
-  });

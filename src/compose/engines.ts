@@ -1,4 +1,3 @@
-import { chownSync, mkdirSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { loadOrCreateIdentity, openBackups } from '#engines/backups/index';
@@ -11,16 +10,13 @@ import type { Firewall } from '#engines/firewall/port';
 import type { Proxy } from '#engines/proxy/port';
 import { createTraefikProxy } from '#engines/proxy/traefik';
 import { createDockerRegistry, type DockerRegistry } from '#engines/registry/docker';
-import type { RegistryPlace } from '#engines/registry/container';
 import { createDockerRuntime } from '#engines/runtime/docker';
-import type { Labels, Runtime } from '#engines/runtime/port';
-import { allocateSubnet, hostAddresses } from '#engines/runtime/subnets';
-import { bridgePrefix, firewallSpec, firstAddress, LABEL } from '#deploy/index';
+import type { Runtime } from '#engines/runtime/port';
+import { firewallSpec, LABEL } from '#deploy/index';
 import { readHostRoutes } from '#engines/runtime/host-routes';
 import type { Config } from '#kernel/config';
-import { BerthError } from '#kernel/errors';
-import type { Meta } from '#kernel/meta';
 import type { Base } from './base.ts';
+import { otherRegistryNetwork, registryPlace } from './registry-place.ts';
 
 /** The real engines of a server. */
 export interface Engines {
@@ -34,46 +30,6 @@ export interface Engines {
 }
 
 const MIB = 1024 ** 2;
-
-/** Nobody on the host has this id; the registry needs to write its own directory and nothing else. */
-const REGISTRY_UID = 65_532;
-
-const registryPlace = ({ config, instance, meta }: Base, labels: Labels, hostRoutes: string[]): RegistryPlace => {
-  const registrySubnet = allotRegistrySubnet(meta, config, hostRoutes);
-  const uid = process.getuid?.() === 0 ? REGISTRY_UID : (process.getuid?.() ?? REGISTRY_UID);
-  const dir = join(config.dataDir, 'registry');
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  if (process.getuid?.() === 0) chownSync(dir, uid, uid);
-  const [registry = '', collector = ''] = [...take(hostAddresses(registrySubnet.subnet), 3)].filter(
-    (ip) => ip !== registrySubnet.gateway,
-  );
-  return {
-    name: `berth-${instance}-registry`,
-    image: config.registryImage,
-    port: config.registryPort,
-    network: {
-      name: `berth-${instance}-system`,
-      subnet: registrySubnet.subnet,
-      gateway: registrySubnet.gateway,
-      bridge: `${bridgePrefix(instance)}system`,
-      labels: { ...labels, [LABEL.role]: 'system-network' },
-      interContainer: false,
-    },
-    addresses: { registry, collector },
-    dir,
-    user: `${uid}:${uid}`,
-    labels,
-  };
-};
-
-function* take<T>(items: Iterable<T>, count: number): Generator<T, void, undefined> {
-  let left = count;
-  for (const item of items) {
-    if (left === 0) return;
-    left -= 1;
-    yield item;
-  }
-}
 
 /** Three quarters of the machine's, unless set: the rest is for berth, the proxy and the apps. */
 const buildMemory = (config: Config): number =>
@@ -93,6 +49,7 @@ export const createEngines = async (base: Base): Promise<Engines> => {
       clock,
       log,
       place: registryPlace(base, labels, await readHostRoutes()),
+      otherNetwork: otherRegistryNetwork(base, labels, runtime),
     }),
     proxy: createTraefikProxy({
       runtime,
@@ -147,16 +104,3 @@ const openBackupStorage = async ({ config, clock }: Base): Promise<Backups> =>
           },
     clock,
   });
-
-/** Allots the registry's network once; it stays the same from then on. */
-const allotRegistrySubnet = (meta: Meta, config: Config, hostRoutes: string[]): { subnet: string; gateway: string } => {
-  const known = meta.get('registry_subnet') !== undefined;
-  const allotted = allocateSubnet(config.networkPool, config.networkSize, known ? [] : hostRoutes);
-  if (allotted === undefined) {
-    throw new BerthError('QUOTA_EXCEEDED', `the pool ${config.networkPool} has no free network`, {
-      hint: 'set --network-pool to private addresses that this host does not use',
-    });
-  }
-  const subnet = meta.ensure('registry_subnet', () => allotted.subnet);
-  return { subnet, gateway: firstAddress(subnet) };
-};

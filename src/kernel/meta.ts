@@ -5,6 +5,8 @@ export interface Meta {
   get(key: MetaKey): string | undefined;
   /** The stored value, or `make()` stored now. */
   ensure(key: MetaKey, make: () => string): string;
+  /** Stores another value; for facts that somebody else's doing has made untrue. */
+  replace(key: MetaKey, value: string): void;
 }
 
 export type MetaKey = 'instance' | 'proxy_secret' | 'registry_subnet' | 'datastore_ca' | 'datastore_ca_key';
@@ -24,5 +26,8 @@ export const createMeta = (db: Database): Meta => {
           return value;
         })
         .immediate(),
+    replace: (key, value) => {
+      db.query('UPDATE meta SET value = ?2 WHERE key = ?1').run(key, value);
+    },
   };
 };

@@ -2,6 +2,7 @@ import { SdkError, type ServerContext } from '@modelcontextprotocol/server';
 import { createApi, type Api } from '#cli/client/api';
 import type { HttpOptions } from '#cli/client/http';
 import { VERSION } from '#cli/version';
+import { systemClock } from '#kernel/clock';
 import { createProgress } from './progress.ts';
 import type { Call, Surface } from './tool.ts';
 
@@ -32,7 +33,7 @@ export const apiOf = (caller: Caller, signal: AbortSignal, dryRun = false): Api 
     userAgent: `berth-mcp/${VERSION}`,
     signal,
     dryRun,
-    sleep,
+    sleep: systemClock.sleep,
     onRetry: ({ body }) => caller.note(`${body.message}; trying again`),
     ...(caller.headers === undefined ? {} : { headers: caller.headers }),
     ...(caller.fetch === undefined ? {} : { fetch: caller.fetch }),
@@ -73,14 +74,3 @@ const isCancelled = ({ reason }: AbortSignal, caller: Caller): boolean => {
   if (SdkError.isInstance(reason)) return caller.endsWithConnection();
   return !/timed? ?out/i.test(String(reason));
 };
-
-const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((done) => {
-    const finish = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      done();
-    };
-    const timer = setTimeout(finish, signal.aborted ? 0 : ms);
-    signal.addEventListener('abort', finish, { once: true });
-  });

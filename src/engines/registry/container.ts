@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { ContainerSpec, Labels, NetworkSpec } from '#engines/runtime/port';
 
-export interface RegistryPlace {
+/** The registry's part of the network. */
+export interface RegistryNetwork {
+  /** A network of its own: builds run on Docker's default bridge, and must not reach the registry. */
+  network: NetworkSpec;
+  /** Addresses in that network. */
+  addresses: { registry: string; collector: string };
+}
+
+export interface RegistryPlace extends RegistryNetwork {
   /** Name of the container; the collector's is made from it. */
   name: string;
   image: string;
   /** Port on the host's loopback. */
   port: number;
-  /** A network of its own: builds run on Docker's default bridge, and must not reach the registry. */
-  network: NetworkSpec;
-  /** Addresses in that network. */
-  addresses: { registry: string; collector: string };
   /** Directory on the host; the registry's user must be able to write it. */
   dir: string;
   /** `uid:gid` on the host under which the registry writes its data. */

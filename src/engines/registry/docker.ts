@@ -4,7 +4,7 @@ import type { Clock } from '#kernel/clock';
 import { invalidInput, messageOf } from '#kernel/errors';
 import type { Log } from '#kernel/log';
 import { createRegistryApi, type RegistryApi } from './api.ts';
-import { dataDir, type RegistryPlace } from './container.ts';
+import { dataDir, type RegistryNetwork, type RegistryPlace } from './container.ts';
 import { createGate, type Gate } from './gate.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import type { PushedImage, PushRequest, Registry } from './port.ts';
@@ -16,6 +16,8 @@ export interface DockerRegistryOptions {
   socketPath: string;
   runtime: Runtime;
   place: RegistryPlace;
+  /** Another network, when somebody else took the place's own while it was not there; undefined when there is no other. */
+  otherNetwork: () => Promise<RegistryNetwork | undefined>;
   clock: Clock;
   log: Log;
 }
@@ -30,7 +32,7 @@ export interface DockerRegistry extends Registry {
 
 /** The `registry:3` container on the host's loopback, pushed to through Docker. */
 export const createDockerRegistry = (options: DockerRegistryOptions): DockerRegistry => {
-  const { runtime, place, clock, log } = options;
+  const { runtime, place, log } = options;
   const parts: Parts = {
     ...options,
     connection: createConnection(options),
@@ -40,7 +42,7 @@ export const createDockerRegistry = (options: DockerRegistryOptions): DockerRegi
     nameOf: (repository) => `127.0.0.1:${place.port}/${checked(repository)}`,
   };
   const { api, storage, gate, nameOf } = parts;
-  const lifecycle = createLifecycle({ runtime, api, place, clock });
+  const lifecycle = createLifecycle({ ...options, api });
   const push = async (request: PushRequest): Promise<PushedImage> => {
     const name = nameOf(request.repository);
     return gate.shared(() => pushImage({ ...parts, lifecycle }, name, request), request.signal);

@@ -7,6 +7,7 @@ import {
   collectorSpec,
   configDir,
   dataDir,
+  type RegistryNetwork,
   type RegistryPlace,
   registryConfig,
   registrySpec,
@@ -23,6 +24,7 @@ export interface LifecycleOptions {
   runtime: Runtime;
   api: RegistryApi;
   place: RegistryPlace;
+  otherNetwork: () => Promise<RegistryNetwork | undefined>;
   clock: Clock;
 }
 
@@ -35,15 +37,33 @@ export interface Lifecycle {
 
 export const createLifecycle = (options: LifecycleOptions): Lifecycle => {
   let ensuring: Promise<void> | undefined;
+  let { place } = options;
+  const ensureAll = async (): Promise<void> => {
+    place = await ensureNetwork({ ...options, place });
+    await ensure({ ...options, place });
+  };
   return {
     ensure: async () => {
-      ensuring ??= ensure(options).finally(() => {
+      ensuring ??= ensureAll().finally(() => {
         ensuring = undefined;
       });
       await ensuring;
     },
-    collect: () => collect(options),
+    collect: () => collect({ ...options, place }),
   };
+};
+
+/** Makes the network when it is missing, and returns the place as it is then. */
+const ensureNetwork = async ({ runtime, place, otherNetwork }: LifecycleOptions): Promise<RegistryPlace> => {
+  try {
+    await runtime.ensureNetwork(place.network);
+    return place;
+  } catch (error) {
+    const other = error instanceof BerthError && error.kind === 'CONFLICT' ? await otherNetwork() : undefined;
+    if (other === undefined) throw error;
+    await runtime.ensureNetwork(other.network);
+    return { ...place, ...other };
+  }
 };
 
 const ensure = async (options: LifecycleOptions): Promise<void> => {
@@ -51,7 +71,6 @@ const ensure = async (options: LifecycleOptions): Promise<void> => {
   const spec = registrySpec(place);
   await makeDataDir(place);
   await writeConfig(place.dir);
-  await runtime.ensureNetwork(place.network);
   // A collector that outlived its berth must not work beside new pushes.
   await removeAll(options, 'registry-collector', () => true);
   await removeAll(options, 'registry', (labels) => labels[SPEC_LABEL] !== spec.labels[SPEC_LABEL]);

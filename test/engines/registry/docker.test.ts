@@ -118,6 +118,24 @@ describe('the registry in Docker', () => {
     expect(await lab.registry.exists('shop/web', digest)).toBe(true);
   });
 
+  test('gets another network when somebody else took its own while it was not there', async () => {
+    const { digest } = await pushWith(lab.registry, await lab.makeImage('x'), 'shop/web');
+    await docker(['rm', '-f', lab.place.name]);
+    await docker(['network', 'rm', lab.place.network.name]);
+    const label = `berth.test=${lab.prefix}`;
+    const thief = `${lab.prefix}-thief`;
+    await docker(['network', 'create', '--label', label, '--subnet', lab.place.network.subnet, thief]);
+    try {
+      await lab.registry.ensure();
+      expect(await lab.registry.exists('shop/web', digest)).toBe(true);
+      await lab.registry.collectGarbage();
+    } finally {
+      await docker(['rm', '-f', lab.place.name]);
+      await docker(['network', 'rm', thief, lab.place.network.name]);
+      await lab.again().ensure();
+    }
+  });
+
   test.each([
     ['paused', ['pause']],
     ['hung', ['kill', '--signal', 'STOP']],

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pack } from 'tar-stream';
 import { createBuildkitBuilder } from '#engines/builder/buildkit';
-import type { RegistryPlace } from '#engines/registry/container';
+import type { RegistryNetwork, RegistryPlace } from '#engines/registry/container';
 import { createDockerRegistry, type DockerRegistry } from '#engines/registry/docker';
 import { createDockerRuntime } from '#engines/runtime/docker';
 import { readHostRoutes } from '#engines/runtime/host-routes';
 import type { Runtime } from '#engines/runtime/port';
-import { allocateSubnet } from '#engines/runtime/subnets';
+import { allocateSubnet, hostAddresses } from '#engines/runtime/subnets';
 import { systemClock } from '#kernel/clock';
 import { createLog } from '#kernel/log';
 import { docker, removeByLabel } from '#test/support/docker.ts';
@@ -39,19 +39,23 @@ export const openLab = async (): Promise<Lab> => {
   const options = { socketPath: SOCKET, clock: systemClock, log: quiet };
   const runtime = createDockerRuntime({ ...options, installation: labels });
   const [port = 0] = await freePorts(1);
-  const subnet = allocateSubnet('10.205.0.0/16', 29, [...(await runtime.usedSubnets()), ...(await readHostRoutes())]);
-  if (subnet === undefined) throw new Error('no free subnet for the test');
+  const freeNetwork = async (): Promise<RegistryNetwork> => {
+    const used = [...(await runtime.usedSubnets()), ...(await readHostRoutes())];
+    const allotted = allocateSubnet('10.205.0.0/16', 29, used);
+    if (allotted === undefined) throw new Error('no free subnet for the test');
+    const [registry = '', collector = ''] = hostAddresses(allotted.subnet);
+    return {
+      network: { name: prefix, ...allotted, bridge: `bt${run}`, labels, interContainer: false },
+      addresses: { registry, collector },
+    };
+  };
   const dir = await mkdtemp(join(tmpdir(), 'berth-registry-'));
   await chmod(dir, 0o711);
   const place: RegistryPlace = {
+    ...(await freeNetwork()),
     name: `${prefix}-registry`,
     image: 'registry:3',
     port,
-    network: { name: prefix, ...subnet, bridge: `bt${run}`, labels, interContainer: false },
-    addresses: {
-      registry: subnet.gateway.replace(/\d+$/, (last) => String(Number(last) + 1)),
-      collector: subnet.gateway.replace(/\d+$/, (last) => String(Number(last) + 2)),
-    },
     dir,
     user: '65532:65532',
     labels,
@@ -63,11 +67,11 @@ export const openLab = async (): Promise<Lab> => {
     return name;
   };
   return {
-    registry: createDockerRegistry({ ...options, runtime, place }),
+    registry: createDockerRegistry({ ...options, runtime, place, otherNetwork: freeNetwork }),
     runtime,
     place,
     prefix,
-    again: (change = {}) => createDockerRegistry({ ...options, runtime, place: { ...place, ...change } }),
+    again: (change = {}) => createDockerRegistry({ ...options, runtime, place: { ...place, ...change }, otherNetwork: freeNetwork }),
     makeImage: async (content, base = 'scratch', bytes = 100_000) => {
       const name = nextName();
       // Bytes that do not compress, so that sizes on disk mean something.
