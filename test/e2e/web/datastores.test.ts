@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { Berth } from '#test/support/berth.ts';
-import { openChromium, openWindow } from './window.ts';
+import { openBrowser, visit } from '#test/support/dashboard.ts';
 
 let berth: Berth;
 let browser: Browser;
@@ -19,7 +19,7 @@ const query = async (name: string, text: string, params: unknown[] = []): Promis
 };
 
 beforeAll(async () => {
-  [berth, browser] = await Promise.all([Berth.boot(), openChromium()]);
+  [berth, browser] = await Promise.all([Berth.boot(), openBrowser()]);
   await berth.project('shop');
 }, 120_000);
 
@@ -44,7 +44,7 @@ const mint = async (capabilities: string[]): Promise<{ id: string; secret: strin
 
 describe('a datastore', () => {
   test('is made with its plan in view, and followed until it is ready', async () => {
-    const { page, close, faults, accessible } = await openWindow(browser, berth);
+    const { page, close, faults, accessible } = await visit(browser, berth);
     await page.goto('/p/shop/datastores');
     await page.getByText('No datastores yet').waitFor();
     await page.getByRole('button', { name: 'New datastore' }).click();
@@ -66,7 +66,7 @@ describe('a datastore', () => {
   test('shows tables and rows whatever their names hold, as text', async () => {
     await query('postgres', `create table "${HTML.replaceAll('"', '""')}" ("<b>col</b>" text, other int)`);
     await query('postgres', `insert into "${HTML.replaceAll('"', '""')}" values ($1, null)`, [HTML]);
-    const { page, close, faults, accessible } = await openWindow(browser, berth, { dark: true });
+    const { page, close, faults, accessible } = await visit(browser, berth, { dark: true });
     await page.goto('/p/shop/datastores/postgres/data');
     await page.getByRole('button', { name: /onerror/ }).click();
     await page.getByRole('gridcell', { name: HTML }).waitFor();
@@ -81,7 +81,7 @@ describe('a datastore', () => {
 
 describe('the console', () => {
   test('runs by the keyboard, shows 500 rows of 120 columns in a small grid, copies and exports them', async () => {
-    const { page, close, faults, accessible } = await openWindow(browser, berth);
+    const { page, close, faults, accessible } = await visit(browser, berth);
     await page.goto('/p/shop/datastores/postgres/console');
     const columns = Array.from({ length: 120 }, (_none, index) => `i * ${index} as c${index}`).join(', ');
     await runByKeys(page, `select ${columns}, null as nothing from generate_series(1, 900) i`);
@@ -108,7 +108,7 @@ describe('the console', () => {
 
   test('shows a statement that fails with its cause, leaves the page alone while one types, and writes only when allowed', async () => {
     await query('postgres', 'create table notes (id int)');
-    const { page, close } = await openWindow(browser, berth);
+    const { page, close } = await visit(browser, berth);
     await page.goto('/p/shop/datastores/postgres/console');
     await editor(page).click();
     await page.keyboard.type('nngp');
@@ -131,7 +131,7 @@ describe('the console', () => {
   }, 60_000);
 
   test('keeps its history in this browser, without what may be a secret', async () => {
-    const { page, close } = await openWindow(browser, berth);
+    const { page, close } = await visit(browser, berth);
     await page.goto('/p/shop/datastores/postgres/console');
     await runByKeys(page, 'select 41 + 1 as answer');
     await page.getByRole('gridcell', { name: '42' }).waitFor();
@@ -152,7 +152,7 @@ describe('the console', () => {
 
   test('tells a token that loses its right in use, and takes the parts away that it may no longer see', async () => {
     const { id, secret } = await mint(['read', 'query_datastores']);
-    const { page, close } = await openWindow(browser, berth, { token: secret });
+    const { page, close } = await visit(browser, berth, { token: secret });
     await page.goto('/p/shop/datastores/postgres/console');
     await page.getByText('reads only').waitFor();
     const parts = page.getByRole('navigation', { name: 'Parts of the datastore' });
@@ -171,7 +171,7 @@ describe('the console', () => {
 test('a backup is made with its progress in view, downloaded, restored with the name typed, and swapped back', async () => {
   await query('postgres', 'create table kept (id int)');
   await query('postgres', 'insert into kept select generate_series(1, 30)');
-  const { page, close, faults, accessible } = await openWindow(browser, berth);
+  const { page, close, faults, accessible } = await visit(browser, berth);
   await page.goto('/p/shop/datastores/postgres/backups');
   await page.getByRole('button', { name: 'Back up now' }).click();
   await page.getByText('Backed up and verified').waitFor({ timeout: 60_000 });
@@ -213,7 +213,7 @@ test('Redis keys are browsed and commanded on a phone, and it is deleted by its 
   ).body;
   await berth.wait(made.operation_id);
   await query('cache', 'HSET', ['a "b" <i>', 'field', 'value']);
-  const { page, close, faults, accessible } = await openWindow(browser, berth, { width: 390, dark: true });
+  const { page, close, faults, accessible } = await visit(browser, berth, { width: 390, dark: true });
   await page.goto('/p/shop/datastores/cache/data');
   await page.getByRole('button', { name: /a "b" <i>/ }).click();
   await page.getByRole('gridcell', { name: 'value' }).waitFor();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { Berth } from '#test/support/berth.ts';
-import { openChromium, openWindow } from './window.ts';
+import { openBrowser, visit } from '#test/support/dashboard.ts';
 
 let berth: Berth;
 let browser: Browser;
@@ -13,7 +13,7 @@ const APP = {
 };
 
 beforeAll(async () => {
-  [berth, browser] = await Promise.all([Berth.boot(), openChromium()]);
+  [berth, browser] = await Promise.all([Berth.boot(), openBrowser()]);
   await berth.project('shop');
   expect(await berth.deploy('shop', 'web', APP)).toMatchObject({ status: 'succeeded', error: null });
 }, 180_000);
@@ -28,7 +28,7 @@ const names = async (): Promise<string[]> => (await berth.api('/v1/projects/shop
 const confirmIn = (page: Page) => page.getByRole('dialog');
 
 test('a variable is added after a preview that says what restarts, and the app gets it', async () => {
-  const { page, close, faults, accessible } = await openWindow(browser, berth);
+  const { page, close, faults, accessible } = await visit(browser, berth);
   await page.goto('/p/shop/env');
   await page.getByText('No variables are set').waitFor();
   expect(await accessible()).toEqual([]);
@@ -54,7 +54,7 @@ test('a pasted .env is compared by the server, and what it lacks is unset only w
     method: 'PUT',
     body: { env: { SAME: 'same', OTHER: 'old', GONE: 'x', GREETING: null } },
   });
-  const { page, close, faults, accessible } = await openWindow(browser, berth);
+  const { page, close, faults, accessible } = await visit(browser, berth);
   await page.goto('/p/shop/env');
   await page.getByRole('button', { name: 'Paste a .env' }).click();
   const text = page.getByLabel('Content of the file');
@@ -93,7 +93,7 @@ test('unsetting asks for the name, wrong names are refused with a hint, and a to
       body: { principal: 'ci', capabilities: ['read', 'manage_env'], projects: ['shop'] },
     })
   ).body;
-  const { page, close } = await openWindow(browser, berth, { token: minted.secret, width: 390 });
+  const { page, close } = await visit(browser, berth, { token: minted.secret, width: 390 });
   await page.goto('/p/shop/env');
   await page.getByRole('button', { name: 'Unset DROP' }).click();
   const unset = page.getByRole('dialog').getByRole('button', { name: 'Unset DROP' });

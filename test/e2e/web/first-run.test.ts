@@ -2,16 +2,18 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
 import { helloApp, writeFiles } from '#test/support/apps.ts';
 import { Berth } from '#test/support/berth.ts';
 import { atEnd } from '#test/support/preload.ts';
-import { axeFindings, closeBrowser, signIn, visit, type Visit } from '#test/support/browser.ts';
+import { openBrowser, signIn, visit, type Visit } from '#test/support/dashboard.ts';
 
 let berth: Berth;
+let browser: Browser;
 let visits: Visit[] = [];
 
 beforeAll(async () => {
-  berth = await Berth.boot();
+  [berth, browser] = await Promise.all([Berth.boot(), openBrowser()]);
 }, 120_000);
 
 afterEach(async () => {
@@ -21,12 +23,12 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await closeBrowser();
+  await browser.close();
   await berth.destroy();
 }, 60_000);
 
 const open = async (path: string): Promise<Visit> => {
-  const opened = await visit(berth, path);
+  const opened = await visit(browser, berth, { token: null, path });
   visits.push(opened);
   return opened;
 };
@@ -41,10 +43,10 @@ const folder = (name: string, files: Record<string, string>): string => {
 };
 
 test('who has no session is asked for a token, told what is wrong with it, and comes back to where they were going', async () => {
-  const { page, faults } = await open('/p/nowhere?x=1');
+  const { page, faults, accessible } = await open('/p/nowhere?x=1');
   await page.waitForURL('**/sign-in?next=*');
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  expect(await axeFindings(page)).toEqual([]);
+  expect(await accessible()).toEqual([]);
   expect(faults).toEqual([]);
 
   await page.getByLabel('Token').fill('brt_wrong');
@@ -67,10 +69,10 @@ test('from nothing to a live app: sign in, bring a folder, watch it go live', as
     'secret/key.txt': 'not to be uploaded',
     'node_modules/left/index.js': 'not to be uploaded either',
   });
-  const { page, faults } = await open('/');
+  const { page, faults, accessible } = await open('/');
   await signIn(page, berth.token);
   await page.getByRole('heading', { name: 'Nothing runs here yet' }).waitFor();
-  expect(await axeFindings(page)).toEqual([]);
+  expect(await accessible()).toEqual([]);
 
   await page.getByLabel('Folder to deploy').setInputFiles(dir);
   await page.getByText('2 left out by the ignore rules').waitFor();
@@ -81,13 +83,13 @@ test('from nothing to a live app: sign in, bring a folder, watch it go live', as
   await page.getByText('Live at').waitFor({ timeout: 90_000 });
   expect(await page.getByRole('listitem').filter({ hasText: 'Rollout' }).count()).toBe(1);
   expect(await page.getByRole('region', { name: 'Log', exact: true }).textContent()).toContain('the route is live');
-  expect(await axeFindings(page)).toEqual([]);
+  expect(await accessible()).toEqual([]);
   expect(await berth.appText('my-shop', 'web')).toBe('it lives');
 
   await page.getByRole('link', { name: 'To the service' }).click();
   await page.getByRole('heading', { name: 'web', exact: true }).waitFor();
   await page.getByRole('table', { name: 'Replicas' }).getByText('Live').waitFor();
-  expect(await axeFindings(page)).toEqual([]);
+  expect(await accessible()).toEqual([]);
   expect(faults).toEqual([]);
 }, 180_000);
 
@@ -107,7 +109,7 @@ test('a folder dropped anywhere on the page is taken', async () => {
 test('a failed build is shown as cause, evidence and next step, with its text as text', async () => {
   const files = { Dockerfile: 'FROM node:24-slim\nRUN echo "<img src=x onerror=alert(1)>" && exit 7\n' };
   const { body } = await berth.upload('my-shop', 'broken', files);
-  const { page, faults } = await open(`/operations/${body.operation_id}`);
+  const { page, faults, accessible } = await open(`/operations/${body.operation_id}`);
   await signIn(page, berth.token);
   const card = page.getByRole('alert');
   await card.getByText('BUILD_COMMAND_FAILED').waitFor({ timeout: 60_000 });
@@ -119,7 +121,7 @@ test('a failed build is shown as cause, evidence and next step, with its text as
     .getByText('<img src=x onerror=alert(1)>')
     .first()
     .waitFor();
-  expect(await axeFindings(page)).toEqual([]);
+  expect(await accessible()).toEqual([]);
   expect(faults).toEqual([]);
 }, 120_000);
 
