@@ -1,5 +1,6 @@
-import { useSearchParams, Link } from 'wouter';
+import { Link } from 'wouter';
 import type { Event } from '#modules/events';
+import { useSearchChange } from '../data/search.ts';
 import { to } from '../locations.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorCard } from '../ui/error-card.tsx';
@@ -13,19 +14,9 @@ import { useEvents } from './use-events.ts';
 
 /** Events with their filters: of one project, or of all that the token may see. */
 export const EventList = ({ project }: { project?: string }) => {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useSearchChange();
   const filter = { kind: search.get('kind') ?? '', actor: search.get('actor') ?? '' };
   const { events, error, isPending, isFetching, refetch, hasNextPage, fetchNextPage } = useEvents(project, filter);
-  const set = (name: 'kind' | 'actor', value: string): void =>
-    setSearch(
-      (before) => {
-        const next = new URLSearchParams(before);
-        if (value === '') next.delete(name);
-        else next.set(name, value);
-        return next;
-      },
-      { replace: true },
-    );
   const actors = [
     ...new Set([...events.map((event) => event.actor), ...(filter.actor === '' ? [] : [filter.actor])]),
   ].sort();
@@ -35,17 +26,17 @@ export const EventList = ({ project }: { project?: string }) => {
         <Select
           aria-label="Kind"
           value={filter.kind}
-          onChange={(event) => set('kind', event.target.value)}
+          onChange={(event) => change({ kind: event.target.value })}
           options={[{ value: '', label: 'All kinds' }, ...kindOptions(events, filter.kind)]}
         />
         <Select
           aria-label="Actor"
           value={filter.actor}
-          onChange={(event) => set('actor', event.target.value)}
+          onChange={(event) => change({ actor: event.target.value })}
           options={[{ value: '', label: 'Any actor' }, ...actors.map((actor) => ({ value: actor, label: actor }))]}
         />
         {(filter.kind !== '' || filter.actor !== '') && (
-          <Button look="quiet" icon="close" onClick={() => setSearch({}, { replace: true })}>
+          <Button look="quiet" icon="close" onClick={() => change({ kind: '', actor: '' })}>
             Clear
           </Button>
         )}

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { useSearchChange } from '../data/search.ts';
 
 const FIRST_TAIL = 2_000;
 
@@ -19,20 +19,9 @@ export interface LogChoices {
 }
 
 export const useLogChoices = (): LogChoices => {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useSearchChange();
   // Typed letters go into the address too late to be shown from there.
   const [typed, setTyped] = useState(search.get('q') ?? '');
-  const change = (values: Record<string, string | undefined>): void =>
-    setSearch(
-      (before) => {
-        const next = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(values))
-          if (value === undefined || value === '') next.delete(name);
-          else next.set(name, value);
-        return next;
-      },
-      { replace: true },
-    );
   return {
     replica: search.get('replica') ?? '',
     release: search.get('release') ?? '',

@@ -1,10 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { Link } from 'wouter';
 import type { Operation } from '#modules/operations';
 import { at, call } from '../api.ts';
 import { queries } from '../data/client.ts';
 import { useSummaries } from '../data/follow.ts';
+import { useSearchChange } from '../data/search.ts';
 import { isOpen, KIND_NAMES, statusOf } from '../deploys/kinds.ts';
 import { useLive } from '../live.ts';
 import { to } from '../locations.ts';
@@ -56,7 +57,7 @@ interface OperationsReply {
 }
 
 const Operations = () => {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useSearchChange();
   const filter = {
     project: search.get('project') ?? '',
     status: search.get('status') ?? '',
@@ -71,16 +72,6 @@ const Operations = () => {
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
   });
-  const set = (name: keyof typeof filter, value: string): void =>
-    setSearch(
-      (before) => {
-        const next = new URLSearchParams(before);
-        if (value === '') next.delete(name);
-        else next.set(name, value);
-        return next;
-      },
-      { replace: true },
-    );
   const operations = data?.pages.flatMap((page) => page.operations);
   const filtered = Object.values(filter).some((value) => value !== '');
   return (
@@ -89,7 +80,7 @@ const Operations = () => {
         <Select
           aria-label="Project"
           value={filter.project}
-          onChange={(event) => set('project', event.target.value)}
+          onChange={(event) => change({ project: event.target.value })}
           options={[
             { value: '', label: 'All projects' },
             ...withChosen(
@@ -101,17 +92,17 @@ const Operations = () => {
         <Select
           aria-label="Status"
           value={filter.status}
-          onChange={(event) => set('status', event.target.value)}
+          onChange={(event) => change({ status: event.target.value })}
           options={STATUS_OPTIONS}
         />
         <Select
           aria-label="Kind"
           value={filter.kind}
-          onChange={(event) => set('kind', event.target.value)}
+          onChange={(event) => change({ kind: event.target.value })}
           options={KIND_OPTIONS}
         />
         {filtered && (
-          <Button look="quiet" icon="close" onClick={() => setSearch({}, { replace: true })}>
+          <Button look="quiet" icon="close" onClick={() => change({ project: '', status: '', kind: '' })}>
             Clear
           </Button>
         )}

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { ProjectSummary } from '#modules/live';
 import { unreachable } from '../api.ts';
 import { useSummaries } from '../data/follow.ts';
+import { nameOf, subjectOf, toneOf } from '../events/kinds.ts';
 import { reconnect, useConnection } from '../live.ts';
 import { to } from '../locations.ts';
 import { needsAttention } from '../services/state.ts';
@@ -14,8 +15,8 @@ import { ErrorCard } from '../ui/error-card.tsx';
 import { SearchInput } from '../ui/field.tsx';
 import { count } from '../ui/format.ts';
 import { Card, Empty, PageHead, SkeletonLines } from '../ui/layout.tsx';
-import { subjectOf, wordsOf } from './event-rows.tsx';
 import { DatastoreBadge } from './datastore-rows.tsx';
+import { Glyph } from '../ui/status.tsx';
 import { Ago } from '../ui/time.tsx';
 import { ServiceRows } from './service-rows.tsx';
 
@@ -118,7 +119,7 @@ const ProjectCard = ({ summary }: { summary: ProjectSummary }) => {
         ))}
         {last !== null && (
           <span className="last-event small quiet cut">
-            {wordsOf(last.kind)} {subjectOf(last)} <Ago at={last.ts} />
+            <Glyph tone={toneOf(last.kind)} /> {nameOf(last.kind)} {subjectOf(last)} <Ago at={last.ts} />
           </span>
         )}
       </div>

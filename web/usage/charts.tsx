@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { useSearchChange } from '../data/search.ts';
 import { useLive } from '../live.ts';
 import { useMay } from '../session/session.ts';
 import { ErrorCard } from '../ui/error-card.tsx';
@@ -27,7 +27,7 @@ const UsageCharts = ({ project, service }: UsageChartsProps) => {
 export default UsageCharts;
 
 const Charts = ({ project, service }: UsageChartsProps) => {
-  const [search, setSearch] = useSearchParams();
+  const [search, change] = useSearchChange();
   const range = RANGES.find(({ value }) => value === search.get('range')) ?? RANGES[0];
   const client = useQueryClient();
   const { data, error, refetch } = useQuery(usageRead(project, service, range.value));
@@ -41,14 +41,7 @@ const Charts = ({ project, service }: UsageChartsProps) => {
   const charts = useMemo(() => (data === undefined ? [] : chartsOf(data)), [data]);
   const choose = (next: Range): void => {
     setCursor(undefined);
-    setSearch(
-      (before) => {
-        const after = new URLSearchParams(before);
-        after.set('range', next);
-        return after;
-      },
-      { replace: true },
-    );
+    change({ range: next });
   };
   if (data === undefined && error !== null) return <ErrorCard error={error} onRetry={() => void refetch()} />;
   return (
