@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BerthError, messageOf } from '#kernel/errors';
-import { maskLine } from '#kernel/mask';
+import { maskColoured } from '#kernel/mask';
 import { STOPPING, type Run } from '#modules/operations';
 import type { ServiceRow } from '#modules/services';
 import type { BuildCaches, BuildWatch } from './build-caches.ts';
@@ -56,7 +56,7 @@ export const createBuilds = (deps: DeployDeps, slots: Semaphore, caches: BuildCa
     const { archive, noCache } = inputOf(run);
     const env = deps.env.resolve(service.project);
     const masker = deps.env.masker(service.project);
-    const mask = (line: string): string => maskLine(masker, line);
+    const mask = (line: string): string => maskColoured(masker, line);
     const onLog = (line: string): void => run.log('build', mask(line));
     try {
       const source = await planSource({ archive, workDir: workDirOf(run), service, env, clock: deps.clock, signal });

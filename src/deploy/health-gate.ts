@@ -1,5 +1,6 @@
 import type { Runtime } from '#engines/runtime/port';
 import { BerthError } from '#kernel/errors';
+import { plainText } from '#kernel/terminal';
 import type { Clock } from '#kernel/clock';
 import { probeUntil, type ProbeResult, type ProbeTarget } from './probe.ts';
 import { listeningSockets } from './sockets.ts';
@@ -161,7 +162,7 @@ const logTailOf = async (containerId: string, { runtime, mask }: GateOptions): P
   const lines: string[] = [];
   try {
     for await (const line of runtime.logs(containerId, { follow: false, tail: LOG_TAIL_LINES }))
-      lines.push(mask(line.line));
+      lines.push(mask(plainText(line.line)));
   } catch (error) {
     lines.push(
       `(berth could not read the log of the container: ${error instanceof Error ? error.message : 'unknown'})`,

@@ -1,6 +1,7 @@
 import type { ContainerSpec } from '#engines/runtime/port';
 import { BerthError } from '#kernel/errors';
-import { maskLine } from '#kernel/mask';
+import { maskColoured } from '#kernel/mask';
+import { colouredText, withoutColours } from '#kernel/terminal';
 import type { Run } from '#modules/operations';
 import type { ServiceRow } from '#modules/services';
 import type { Addresses } from './addresses.ts';
@@ -29,9 +30,9 @@ export const createReleaseCommand = (deps: DeployDeps, addresses: Addresses, net
     const masker = deps.env.masker(run.project);
     const tail: string[] = [];
     for await (const { line } of runtime.logs(containerId, { follow: true, signal })) {
-      const shown = maskLine(masker, line);
+      const shown = maskColoured(masker, colouredText(line));
       run.log('rollout', shown);
-      tail.push(shown);
+      tail.push(withoutColours(shown));
       if (tail.length > TAIL_LINES) tail.shift();
     }
     return tail.join('\n');

@@ -1,3 +1,5 @@
+import { withoutColours } from './terminal.ts';
+
 /** Replaces known secret values in text that berth stores or shows. */
 export interface Masker {
   readonly mask: (text: string) => string;
@@ -116,6 +118,15 @@ export const maskLine = (masker: Masker, line: string): string => {
   if (!isCut(line)) return masked;
   const open = masker.openEnd(masked);
   return open < KEY ? masked : masked.slice(0, masked.length - open) + MASK;
+};
+
+/** Masks a line that may have colours: where they stand inside of a secret, the line loses them all. */
+export const maskColoured = (masker: Masker, line: string): string => {
+  const plain = withoutColours(line);
+  const masked = maskLine(masker, plain);
+  if (plain === line) return masked;
+  const coloured = masker.mask(line);
+  return withoutColours(coloured) === masked ? coloured : masked;
 };
 
 const isCut = (line: string): boolean => line.length >= CUT_BYTES / 4 && Buffer.byteLength(line) >= CUT_BYTES - 4;

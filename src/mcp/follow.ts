@@ -3,6 +3,7 @@ import type { OperationStreamData } from '#cli/client/api';
 import type { StreamEvent } from '#cli/client/stream';
 import { CliFailure } from '#cli/failure';
 import { messageOf } from '#kernel/errors';
+import { plainText } from '#kernel/terminal';
 import { OperationSchema, type Accepted, type Operation } from '#modules/operations';
 import type { Call, Reply } from './tool.ts';
 
@@ -84,7 +85,7 @@ const nextOf = ({ status, operation_id: id, kind }: Operation): string | undefin
 };
 
 const show = (call: Call, log: Log, { event, data }: StreamEvent<OperationStreamData>): void => {
-  if (event === 'log') log.add(data.line ?? '');
+  if (event === 'log') log.add(plainText(data.line ?? ''));
   if (event === 'phase')
     call.progress.report(`${data.phase}: ${data.message ?? ''}`, STEPS[data.phase ?? ''] ?? MIDDLE);
 };

@@ -1,4 +1,5 @@
 import type { ErrorBody } from '#kernel/errors';
+import { plainText } from '#kernel/terminal';
 import type { Accepted, OperationEvent, Operations } from '#modules/operations';
 
 /**
@@ -46,7 +47,7 @@ const nextEvent = (
 };
 
 function* linesOf(event: OperationEvent, url: string | null): Generator<string> {
-  if (event.kind === 'log') yield `  ${event.data.line}`;
+  if (event.kind === 'log') yield `  ${plainText(event.data.line)}`;
   else if (event.kind === 'phase') yield* phaseLine(event.data);
   else if (event.data.error === null) yield `live at ${url ?? 'its address'}`;
   else yield* failureLines(event.data.error);
@@ -59,7 +60,7 @@ function* phaseLine({ phase, message }: Extract<OperationEvent, { kind: 'phase' 
 
 /** An error with its next step, and the end of the log that explains it. */
 export function* failureLines(error: ErrorBody): Generator<string> {
-  for (const line of error.log_tail?.trimEnd().split('\n') ?? []) yield `  | ${line}`;
+  for (const line of error.log_tail?.trimEnd().split('\n') ?? []) yield `  | ${plainText(line)}`;
   yield `${error.code}: ${error.message}`;
   yield `hint: ${error.hint}`;
 }

@@ -56,6 +56,19 @@ test('a deploy in text mode prints the URL alone on stdout; phases and log go to
   expect(ran.stderr).not.toContain('\u001B');
 });
 
+test('colours of a build are left out where there is no terminal, and so is whatever else would act on one', async () => {
+  deployable();
+  const line = '\u001B[31mred\u001B[0m \u001B[2J\u001B]52;c;eA==\u0007end';
+  api.on('GET /v1/operations/op_1/stream', sse([PHASE, { ...LOG, data: { ...LOG.data, line } }, DONE]));
+  const ran = await run(['deploy', 'shop', '-p', 'shop', '--no-json']);
+  expect(ran.stderr).toContain('build   │ red end\n');
+  expect(ran.stderr).not.toContain('\u001B');
+  const coloured = await run(['deploy', 'shop', '-p', 'shop', '--no-json'], { env: { FORCE_COLOR: '1' } });
+  expect(coloured.stderr).toContain('\u001B[31mred\u001B[0m end');
+  expect(coloured.stderr).not.toContain('\u001B[2J');
+  expect(coloured.stderr).not.toContain('\u001B]');
+});
+
 test('a deploy in JSON mode prints the accepted operation, its events and its end, a line each', async () => {
   deployable();
   const ran = await run(['deploy', 'shop', '-p', 'shop']);

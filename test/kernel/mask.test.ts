@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { createMasker, maskLine } from '#kernel/mask';
+import { createMasker, maskColoured, maskLine } from '#kernel/mask';
 
 const SECRET = 'hunter2-correct-horse';
 
@@ -91,5 +91,20 @@ describe('maskLine', () => {
   });
   test('leaves the end of an ordinary line as it is', () => {
     expect(maskLine(masker, `short ${SECRET.slice(0, 10)}`)).toBe(`short ${SECRET.slice(0, 10)}`);
+  });
+});
+
+describe('a line with colours', () => {
+  const masker = createMasker([SECRET]);
+  test('keeps them where no secret is, and around one', () => {
+    expect(maskColoured(masker, '\u001B[32mok\u001B[0m')).toBe('\u001B[32mok\u001B[0m');
+    expect(maskColoured(masker, `\u001B[32m${SECRET}\u001B[0m x`)).toBe('\u001B[32m[secret]\u001B[0m x');
+    expect(maskColoured(masker, SECRET)).toBe('[secret]');
+  });
+
+  test('hides no secret behind a change of colours', () => {
+    const cut = `a \u001B[1m${SECRET.slice(0, 4)}\u001B[0m${SECRET.slice(4)} b`;
+    expect(maskColoured(masker, cut)).toBe('a [secret] b');
+    expect(maskColoured(masker, `${cut}${SECRET}`)).toBe('a [secret] b[secret]');
   });
 });

@@ -2,7 +2,8 @@ import type { Readable } from 'node:stream';
 
 /**
  * The port to whatever turns a build context into an image. Contract, held by test/contracts/builder.ts:
- * - `onLog` gets every line of the build in order, one call a line, without ANSI control of the builder's own;
+ * - `onLog` gets every line of the build in order, one call a line; colours (SGR) stay in it, no other control
+ *   sequence does, and none in errors;
  * - aborting `signal` ends the build's processes within 5 s, and rejects with the signal's reason;
  * - a failing step rejects with BUILD_COMMAND_FAILED whose message names the step and its exit code, and whose
  *   `logTail` ends with the lines of that step; exit code 137 says that memory ran out;

@@ -1,3 +1,4 @@
+import { plainText, withoutColours } from '#kernel/terminal';
 import type { BuildLogLine } from './port.ts';
 import type { StatusResponse, Timestamp, Vertex } from './proto.ts';
 import { stepLabel, stepName } from './step-names.ts';
@@ -28,7 +29,7 @@ export const createTrace = (onLog: (line: BuildLogLine) => void): Trace => {
   const tail: string[] = [];
 
   const say: Say = (line) => {
-    keepLast(tail, line.line);
+    keepLast(tail, withoutColours(line.line));
     onLog(line);
   };
   const stepOf = (digest: string): Step => {
@@ -54,7 +55,8 @@ export const createTrace = (onLog: (line: BuildLogLine) => void): Trace => {
         step.finish(vertex);
       }
       for (const digest of pending.keys()) speak(digest);
-      for (const { short } of warnings) say({ step: '', line: `warning: ${new TextDecoder().decode(short)}` });
+      for (const { short } of warnings)
+        say({ step: '', line: `warning: ${plainText(new TextDecoder().decode(short))}` });
     },
     end: () => {
       for (const step of steps.values()) step.flush();
@@ -94,7 +96,7 @@ class Step {
     let splitter = this.#streams.get(stream);
     if (splitter === undefined) {
       splitter = createLineSplitter((line) => {
-        keepLast(this.#tail, line);
+        keepLast(this.#tail, withoutColours(line));
         this.#say(line);
       });
       this.#streams.set(stream, splitter);

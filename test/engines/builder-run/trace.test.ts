@@ -46,6 +46,16 @@ describe("the builder's trace", () => {
     ]);
   });
 
+  test('keeps colours in its lines, and none in the evidence', () => {
+    const { lines, trace, send } = open();
+    const name = '[1/1] RUN x';
+    send({ vertexes: [{ digest: 'a', name, started: at(1) }], logs: [log('a', '\u001B[31mno\u001B[0m\u001B[2J\n')] });
+    send({ vertexes: [{ digest: 'a', name, started: at(1), completed: at(2), error: 'exit code: 1' }] });
+    expect(texts(lines)).toContain('\u001B[31mno\u001B[0m');
+    expect(trace.failed()?.tail).toEqual(['no']);
+    expect(trace.tail()).toContain('no');
+  });
+
   test('says CACHED for what comes from the cache', () => {
     const { lines, send } = open();
     send({ vertexes: [{ digest: 'a', name: '[1/1] RUN x', started: at(1), completed: at(1), cached: true }] });
@@ -196,8 +206,18 @@ describe('lines', () => {
     ['end at Windows line ends too', ['a\r', '\nb\r\n'], ['a', 'b']],
     ['show the last state of progress that overwrites itself', ['10%\r20%\r', '100%\ndone\n'], ['100%', 'done']],
     ['show unfinished progress at the end', ['10%\r20%\r'], ['20%']],
-    ['lose colours and cursor movements', ['\u001B[31mred\u001B[0m \u001B[2K\u001B[1Aup\n'], ['red up']],
-    ['lose colours that were cut in two', ['\u001B[3', '1mred\n'], ['red']],
+    [
+      'keep colours, but no cursor movements',
+      ['\u001B[31mred\u001B[0m \u001B[2K\u001B[1Aup\n'],
+      ['\u001B[31mred\u001B[0m up'],
+    ],
+    ['keep colours that came in two pieces', ['\u001B[3', '1mred\n'], ['\u001B[31mred\u001B[0m']],
+    ['that are too long lose colours', [`${'x'.repeat(16_382)}\u001B[31mred\n`], [`${'x'.repeat(16_382)}re`, 'd']],
+    [
+      'are never cut within a sequence',
+      ['x'.repeat(16_382), '\u001B[3', '1mred', '\u001B[0m\n'],
+      ['x'.repeat(16_382), '\u001B[31mred\u001B[0m'],
+    ],
     ['lose other control characters, but not tabs', ['a\u0000\u0007\u0008b\tc\u0085\u007Fd\n'], ['ab\tcd']],
     ['keep characters that were cut in two', [Buffer.from([0xe2, 0x82]), Buffer.from([0xac, 0x0a])], ['€']],
     ['survive invalid text', [Buffer.from([0xff, 0x61, 0x0a])], ['\uFFFDa']],
