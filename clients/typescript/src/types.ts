@@ -262,6 +262,7 @@ export type Release = {
   provider: string;
   source_sha256: string | null;
   commit: string | null;
+  start_command: Array<string> | null;
   /** the deploy that first made it */
   operation_id: string;
   /** RFC 3339, UTC */

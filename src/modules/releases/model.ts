@@ -13,6 +13,12 @@ export const ReleaseSchema = Type.Object({
   provider: Type.String({ description: 'what built it: dockerfile, node, python, …' }),
   source_sha256: nullable(Type.String({ description: 'digest of the uploaded archive' })),
   commit: nullable(Type.String()),
+  start_command: nullable(
+    Type.Array(Type.String(), {
+      description:
+        'words of the command that its replicas run; null when the image has one of its own, or it is not known',
+    }),
+  ),
   operation_id: Type.String({ description: 'the deploy that first made it' }),
   created_at: Timestamp,
   created_by: Type.String(),

@@ -1,6 +1,7 @@
 import { isoTime } from '#kernel/clock';
 import type { Ctx } from '#kernel/ctx';
 import { conflict, notFound } from '#kernel/errors';
+import type { PlannedBuild } from '#kernel/planned-build';
 import type { Page } from '#kernel/schema';
 import { requireProject } from '#kernel/scope';
 import { compareReleases } from './compare.ts';
@@ -71,8 +72,15 @@ const releaseView = (row: ReleaseRow, live: string | null): Release => ({
   provider: row.provider,
   source_sha256: row.source_sha256,
   commit: row.commit_id,
+  start_command: startOf(row),
   operation_id: row.operation_id,
   created_at: isoTime(row.created_at),
   created_by: row.created_by,
   live: row.id === live,
 });
+
+/** Of a release's build only this is shown with each of them; the rest is told by comparing. */
+const startOf = ({ build }: ReleaseRow): string[] | null => {
+  const { start = [] } = build === null ? {} : (JSON.parse(build) as Partial<PlannedBuild>);
+  return start.length === 0 ? null : start;
+};

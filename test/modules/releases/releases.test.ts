@@ -29,6 +29,21 @@ test('releases come newest first, page by page, and one is live', async () => {
   expect(seen).toEqual(['rel_d', 'rel_c', 'rel_b', 'rel_a']);
 });
 
+test('a release tells its start command where its build has decided one', async () => {
+  const rig = createRig();
+  addProject(rig, 'shop');
+  const web = addService(rig, 'shop', 'web', {});
+  const builds = { planned: '{"start":["node","server.js"]}', image: '{"start":[]}', old: null };
+  for (const [name, build] of Object.entries(builds)) addRelease(rig, web, `rel_${name}`, { build });
+  const { body } = await call(rig, 'GET /v1/projects/shop/services/web/releases');
+  const starts = body.releases.map((one: { id: string; start_command: unknown }) => [one.id, one.start_command]);
+  expect(Object.fromEntries(starts)).toEqual({
+    rel_planned: ['node', 'server.js'],
+    rel_image: null,
+    rel_old: null,
+  });
+});
+
 test('a missing service is NOT_FOUND', async () => {
   const rig = createRig();
   addProject(rig, 'shop');

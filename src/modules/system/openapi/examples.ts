@@ -66,6 +66,7 @@ const BY_NAME: Record<string, unknown> = {
   set: ['LOG_LEVEL'],
   size_bytes: 48234496,
   source_sha256: null,
+  start_command: ['node', 'server.js'],
   started_at: '2026-01-31T12:00:01.250Z',
   state: 'active',
   stream_url: '/v1/operations/op_01jd3kq2m5abcdefghjk/stream',
