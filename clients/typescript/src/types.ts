@@ -853,6 +853,8 @@ export interface Paths {
         id: string;
       };
       query: {
+        /** false leaves the lines of the log out */
+        logs?: boolean;
         /** like the header Last-Event-ID */
         last_event_id?: string;
       };

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
+import { Elysia, t } from 'elysia';
 import type { Ctx } from '#kernel/ctx';
 import { ctxOf } from '#http/context';
 import { listParams, listReply, pageOf } from '#http/list';
@@ -23,6 +23,10 @@ const OperationsQuery = Type.Object({
   datastore: Type.Optional(Name),
   status: Type.Optional(oneOf(OPERATION_STATUSES)),
   kind: Type.Optional(oneOf(OPERATION_KINDS)),
+});
+
+const StreamQuery = Type.Object({
+  logs: Type.Optional(t.BooleanString({ description: 'false leaves the lines of the log out' })),
 });
 
 export const operationsRoutes = ({ operations }: OperationRoutesDeps) =>
@@ -49,8 +53,9 @@ export const operationsRoutes = ({ operations }: OperationRoutesDeps) =>
         errors: ['NOT_FOUND'],
       }),
     })
-    .get('/v1/operations/:id/stream', ({ request, params }) => streamOperation(operations, request, params.id), {
+    .get('/v1/operations/:id/stream', ({ request, params, query }) => streamOperation(operations, request, { ...params, ...query }), {
       params: OperationPath,
+      query: StreamQuery,
       ...route({
         operationId: 'streamOperation',
         capability: 'read',
@@ -86,14 +91,22 @@ const listOperations = (operations: Operations, ctx: Ctx, query: typeof Operatio
   return listReply('operations', found, (operation) => operation.operation_id, page);
 };
 
-const streamOperation = (operations: Operations, request: Request, id: string): Response => {
+const streamOperation = (
+  operations: Operations,
+  request: Request,
+  { id, logs = true }: { id: string; logs?: boolean | undefined },
+): Response => {
   operations.require(ctxOf(request), id);
+  const wanted = ({ kind }: OperationEvent): boolean => logs || kind !== 'log';
   return sseResponse({
     request,
     start: replayThenFollow<OperationEvent>({
       after: lastEventSeq(request),
-      read: (seq) => eventsOrEnd(operations, id, seq),
-      subscribe: (listener) => operations.subscribe(id, listener),
+      read: (seq) => eventsOrEnd(operations, id, seq).filter(wanted),
+      subscribe: (listener) =>
+        operations.subscribe(id, (event) => {
+          if (wanted(event)) listener(event);
+        }),
       encode: (event) => encodeFrame({ id: event.seq, event: event.kind, data: event.data }),
       isLast: (event) => event.kind === 'done',
     }),

@@ -98,6 +98,17 @@ describe('streamOperation', () => {
     );
   });
 
+  test('leaves the lines of the log out on demand, of the past and of what comes', async () => {
+    const { rig, id } = setUp();
+    rig.journal.log(id, 'build', 'one');
+    rig.journal.phase(id, 'building', 'building');
+    const stream = readSse(await request(rig, `GET /v1/operations/${id}/stream?logs=false`));
+    expect(await stream.take(2)).toMatchObject([{ id: '1' }, { id: '3', data: { phase: 'building' } }]);
+    rig.journal.log(id, 'build', 'two');
+    end(rig, id);
+    expect(await stream.rest()).toMatchObject([{ id: '5', event: 'done' }]);
+  });
+
   test('says from its first event on that an operation waits, and for how many', async () => {
     const { rig, id } = setUp();
     const { project } = rig.operations.get(id) ?? { project: '' };
