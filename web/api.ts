@@ -9,8 +9,10 @@ export class ApiError extends Error {
   /** 0 when there was no reply. */
   readonly status: number;
   readonly requestId: string | undefined;
+  /** When it is worth trying again, by this browser's clock; where the server says so. */
+  readonly retryAt: number | undefined;
 
-  constructor(body: Omit<ErrorBody, 'code'> & { code: string }, status: number, requestId?: string) {
+  constructor(body: Omit<ErrorBody, 'code'> & { code: string }, status: number, requestId?: string, retryAt?: number) {
     super(body.message);
     this.name = 'ApiError';
     this.code = body.code;
@@ -19,6 +21,7 @@ export class ApiError extends Error {
     this.log_tail = body.log_tail;
     this.status = status;
     this.requestId = requestId;
+    this.retryAt = retryAt;
   }
 }
 
@@ -48,6 +51,13 @@ let onSignedOut = (): void => undefined;
 /** Sets what happens when the server no longer knows the session. */
 export const whenSignedOut = (listener: () => void): void => {
   onSignedOut = listener;
+};
+
+let onRefused = (): void => undefined;
+
+/** Sets what happens when the server refuses what the page thought the token may do. */
+export const whenRefused = (listener: () => void): void => {
+  onRefused = listener;
 };
 
 /** `/v1/…` with each part encoded: names and ids never change what is asked for. */
@@ -84,7 +94,8 @@ export const send = async (
     throw unreachable();
   }
   if (response.ok) return response;
-  throw failureOf(response.status, await response.text(), response.headers.get('x-request-id'));
+  const { headers } = response;
+  throw failureOf(response.status, await response.text(), headers.get('x-request-id'), headers.get('retry-after'));
 };
 
 /** The reply as what the server's model says it is. */
@@ -107,11 +118,21 @@ export const callAll = async <T>(path: string, plural: string, options: RequestO
 };
 
 /** The error of a refused reply, by its status and text. */
-export const failureOf = (status: number, text: string, requestId: string | null = null): ApiError => {
+export const failureOf = (
+  status: number,
+  text: string,
+  requestId: string | null = null,
+  retryAfter: string | null = null,
+): ApiError => {
   const body = errorBody(text);
   if (status === 401) onSignedOut();
-  return new ApiError(body ?? stranger(status), status, requestId ?? undefined);
+  if (body?.code === 'CAPABILITY_MISSING') onRefused();
+  return new ApiError(body ?? stranger(status), status, requestId ?? undefined, retryTime(retryAfter));
 };
+
+/** From `retry-after` in seconds (RFC 9110, 10.2.3), as berth writes it. */
+const retryTime = (seconds: string | null): number | undefined =>
+  seconds !== null && /^\d{1,6}$/.test(seconds) ? Date.now() + Number(seconds) * 1000 : undefined;
 
 const errorBody = (text: string): ErrorBody | undefined => {
   try {

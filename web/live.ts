@@ -99,6 +99,23 @@ export const useConnection = (): Connection =>
 /** Tries again at once. */
 export const reconnect = (): void => reopenSoon(0);
 
+let onResumed = (): void => undefined;
+
+/** Sets what happens when a lost connection is there again: what is not followed may have changed meanwhile. */
+export const whenResumed = (listener: () => void): void => {
+  onResumed = listener;
+};
+
+/** The browser knows of a network that came, and of somebody who looks again, before any wait is over. */
+export const watchNetwork = (): void => {
+  addEventListener('online', () => {
+    if (connection.state !== 'idle') reconnect();
+  });
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden && connection.state === 'lost') reconnect();
+  });
+};
+
 /** Forgets everything: for signing out. */
 export const stopLive = (): void => {
   clearTimeout(reopening);
@@ -141,17 +158,23 @@ const lost = ({ status }: ApiError): void => {
   failures += 1;
   const wait = failures === 1 ? 250 : Math.min(LONGEST_WAIT_MS, 500 * 2 ** failures);
   const jittered = wait * (0.75 + Math.random() / 2);
-  tell({ state: 'lost', retryAt: Date.now() + jittered });
+  // Streams end in good order too, after an hour or with other rights: only when none follows it is lost.
+  tell(failures === 1 ? { state: 'connecting' } : { state: 'lost', retryAt: Date.now() + jittered });
   return reopenSoon(jittered);
 };
 
 const read = async (controller: AbortController): Promise<void> => {
   const wanted = [...topics].map(([topic, { cursor }]) => (cursor === null ? topic : `${topic}@${cursor}`));
-  const response = await send('GET', '/v1/live', { query: { topics: wanted.join(',') }, signal: controller.signal });
+  const { signal } = controller;
+  const response = await withinTime(
+    send('GET', '/v1/live', { query: { topics: wanted.join(',') }, signal }),
+    controller,
+  );
+  const resumed = failures > 0;
   failures = 0;
   tell({ state: 'live' });
   for (const { listeners } of topics.values()) for (const listener of listeners) listener.opened?.();
-  const deliver = createDelivery();
+  if (resumed) onResumed();
   const parse = createSseParser(({ data }) => deliver(JSON.parse(data) as LiveEvent));
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
@@ -172,29 +195,32 @@ const withinTime = async <T>(promise: Promise<T>, controller: AbortController): 
   }
 };
 
-/**
- * Gathers the events of a frame: 100,000 lines must not be 100,000 renders. What was received is delivered even when the
- * connection has been exchanged meanwhile, because its cursor counts.
- */
-const createDelivery = () => {
-  let waiting: LiveEvent[] = [];
-  const flush = (): void => {
-    const events = waiting;
-    waiting = [];
-    for (const [topic, { listeners }] of topics) {
-      const own = events.filter((event) => event.topic === topic);
-      if (own.length > 0) for (const listener of listeners) listener.events(own);
-    }
-  };
-  return (event: LiveEvent): void => {
-    const followed = topics.get(event.topic);
-    if (followed === undefined) return;
-    if (event.cursor !== null) followed.cursor = event.cursor;
-    // A hidden page gets no frames.
-    if (waiting.length === 0) {
-      if (document.hidden) setTimeout(flush, 200);
-      else requestAnimationFrame(flush);
-    }
-    waiting.push(event);
-  };
+/** What has come and is not told yet, of whichever connection: its cursor counts already, and its order too. */
+let waiting: LiveEvent[] = [];
+let frame = 0;
+let timer: ReturnType<typeof setTimeout> | undefined;
+/** A hidden page gets no frames. */
+const NO_FRAME_MS = 200;
+
+/** Gathers the events of a frame: 100,000 lines must not be 100,000 renders. */
+const deliver = (event: LiveEvent): void => {
+  const followed = topics.get(event.topic);
+  if (followed === undefined) return;
+  if (event.cursor !== null) followed.cursor = event.cursor;
+  if (waiting.length === 0) {
+    frame = requestAnimationFrame(flush);
+    timer = setTimeout(flush, NO_FRAME_MS);
+  }
+  waiting.push(event);
+};
+
+const flush = (): void => {
+  cancelAnimationFrame(frame);
+  clearTimeout(timer);
+  const events = waiting;
+  waiting = [];
+  for (const [topic, { listeners }] of topics) {
+    const own = events.filter((event) => event.topic === topic);
+    if (own.length > 0) for (const listener of listeners) listener.events(own);
+  }
 };

@@ -2,10 +2,13 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queries } from './data/client.ts';
+import { watchNetwork, whenResumed } from './live.ts';
 import { App } from './shell/app.tsx';
 
 const root = document.getElementById('app');
 if (root === null) throw new Error('the page has no place for the app');
+watchNetwork();
+whenResumed(() => void queries.invalidateQueries());
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

@@ -103,6 +103,36 @@ test('a page that the browser has is not sent again, one of another version is',
   expect((await world.call('GET /', { token: null, headers: { 'if-none-match': '"other"' } })).status).toBe(200);
 });
 
+test('each coding has an ETag of its own, which a request in that coding only is told to keep', async () => {
+  for (const path of ['/', '/assets/main-1a2b.js']) {
+    const world = open();
+    const ask = (coding: string, known?: string, method = 'GET') =>
+      world.fetch(
+        world.request(`${method} ${path}`, {
+          token: null,
+          headers: { 'accept-encoding': coding, ...(known !== undefined && { 'if-none-match': known }) },
+        }),
+      );
+    const tags: string[] = [];
+    for (const coding of ['identity', 'gzip', 'br']) {
+      const reply = await ask(coding);
+      const etag = reply.headers.get('etag') ?? '';
+      expect(etag).toMatch(/^"[\w.-]+"$/);
+      tags.push(etag);
+      const head = await ask(coding, undefined, 'HEAD');
+      expect([head.status, head.headers.get('etag'), await head.text()]).toEqual([200, etag, '']);
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*'])
+        for (const method of ['GET', 'HEAD']) {
+          const again = await ask(coding, known, method);
+          expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
+          expect(again.headers.get('vary')).toBe('Accept-Encoding');
+        }
+    }
+    expect(new Set(tags).size).toBe(3);
+    expect((await ask('br', tags[1])).status).toBe(200);
+  }
+});
+
 test.each([
   '/assets/',
   '/assets/none.js',

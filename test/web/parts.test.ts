@@ -6,7 +6,8 @@ import { stagesOf } from '../../web/deploys/timeline.tsx';
 import { safePath } from '../../web/session/session.ts';
 import { createSseParser, type SseEvent } from '../../web/sse.ts';
 import { nameFault, nameFrom } from '../../web/start/names.ts';
-import { modeOf, packFiles } from '../../web/start/pack.ts';
+import { packFiles, startsAsProgram } from '../../web/start/pack.ts';
+import { sourceFile, treeOf } from '../../web/start/source.ts';
 import { parseAnsi, stripAnsi } from '../../web/ui/ansi.ts';
 import { ago, bytes, duration } from '../../web/ui/format.ts';
 
@@ -55,14 +56,19 @@ test('after signing in one comes back to this page only', () => {
 });
 
 test('a source is packed as the server reads it, with programs marked as such', async () => {
-  expect(modeOf(new TextEncoder().encode('#!/b'))).toBe(0o755);
-  expect(modeOf(new Uint8Array())).toBe(0o644);
+  expect(startsAsProgram(new TextEncoder().encode('#!/b'))).toBe(true);
+  expect(startsAsProgram(new Uint8Array())).toBe(false);
   let told = 0;
-  const files = [
-    { path: 'a.txt', file: new File(['hello'], 'a.txt') },
-    { path: `${'deep/'.repeat(40)}run.sh`, file: new File(['#!/bin/sh\n'], 'run.sh') },
-  ];
-  const archive = await packFiles(files, (count) => (told += count), new AbortController().signal);
+  const tree = treeOf(
+    'app',
+    [
+      sourceFile('a.txt', new File(['hello'], 'a.txt')),
+      sourceFile(`${'deep/'.repeat(40)}run.sh`, new File(['#!/bin/sh\n'], 'run.sh')),
+    ],
+    0,
+  );
+  const { signal } = new AbortController();
+  const archive = await packFiles(tree.read(signal), (count) => (told += count), signal);
   const child = Bun.spawn(['tar', '-tvzf', '-'], { stdin: archive, stdout: 'pipe' });
   const list = await new Response(child.stdout).text();
   expect(told).toBe(15);

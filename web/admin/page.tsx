@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { Capacity } from '#modules/system';
-import { queries } from '../data/client.ts';
+import { keepTold } from '../data/client.ts';
 import { EventList } from '../events/event-list.tsx';
 import { newest, useLive } from '../live.ts';
 import { to } from '../locations.ts';
@@ -50,7 +50,7 @@ const Figures = ({ tab }: { tab: string }) => {
   const { data: capacity, error, refetch } = useQuery(capacityRead);
   useLive('admin', (events) => {
     const figures = newest(events, 'capacity');
-    if (figures !== undefined) queries.setQueryData(capacityRead.queryKey, figures.capacity);
+    if (figures !== undefined) keepTold(capacityRead.queryKey, figures.capacity);
   });
   if (capacity === undefined && error !== null) return <ErrorCard error={error} onRetry={() => void refetch()} />;
   if (capacity === undefined) return <SkeletonLines lines={6} />;

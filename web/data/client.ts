@@ -1,4 +1,4 @@
-import { QueryClient } from '@tanstack/react-query';
+import { QueryClient, type QueryKey } from '@tanstack/react-query';
 import { asApiError } from '../api.ts';
 
 /** Reads are asked for again when they are this old and looked at; live topics keep most of them newer. */
@@ -18,3 +18,9 @@ export const queries = new QueryClient({
     mutations: { networkMode: 'always', retry: false },
   },
 });
+
+/** Keeps what the server has told by itself: an answer that is still under way is older, and must not replace it. */
+export const keepTold = (queryKey: QueryKey, data: unknown, client = queries): void => {
+  void client.cancelQueries({ queryKey, exact: true });
+  client.setQueryData(queryKey, data);
+};

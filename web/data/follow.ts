@@ -1,14 +1,17 @@
 import { skipToken, useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import type { LiveEvent, ProjectSummary } from '#modules/live';
 import { newest, useLive } from '../live.ts';
-import { queries } from './client.ts';
+import { keepTold, queries } from './client.ts';
 
 /** Keeps what is read of a project as new as the server tells it. */
 export const useProjectLive = (project: string): void => {
   useLive(`project:${project}`, (events) => {
+    // Somebody deleted it: that is for the page to say, by the answer to a read.
+    if (newest(events, 'gone') !== undefined) void queries.resetQueries({ queryKey: ['project', project] });
     const state = newest(events, 'state')?.state;
     if (state === undefined) return;
-    queries.setQueryData(['project', project], state);
+    keepTold(['project', project], state);
     void queries.invalidateQueries({ queryKey: ['service', project] });
     void queries.invalidateQueries({ queryKey: ['releases', project] });
     void queries.invalidateQueries({ queryKey: ['datastores', project] });
@@ -27,6 +30,9 @@ export const useProjectsLive = (enabled: boolean): void => {
   useLive(enabled ? 'projects' : undefined, takeProjects, () => {
     arriving = [];
   });
+  useEffect(() => {
+    if (!enabled) void queries.resetQueries({ queryKey: SUMMARIES });
+  }, [enabled]);
 };
 
 const takeProjects = (events: readonly LiveEvent[]): void => {

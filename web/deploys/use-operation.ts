@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useReducer, useState } from 'react';
 import type { LiveEvent } from '#modules/live';
 import type { Phase } from '#modules/operations';
-import { queries } from '../data/client.ts';
+import { keepTold, queries } from '../data/client.ts';
 import { operationRead } from '../data/reads.ts';
 import { follow, newest } from '../live.ts';
 import { PHASE_NAMES } from './kinds.ts';
@@ -38,7 +38,7 @@ export const useOperation = (id: string) => {
         events: (events) => {
           take(view, events);
           const operation = newest(events, 'operation')?.operation;
-          if (operation !== undefined) queries.setQueryData(['operation', id], operation);
+          if (operation !== undefined) keepTold(['operation', id], operation);
           if (view.done) void queries.invalidateQueries({ queryKey: ['operation', id] });
           renew();
         },

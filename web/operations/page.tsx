@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Operation } from '#modules/operations';
 import { at, call } from '../api.ts';
-import { queries } from '../data/client.ts';
+import { keepTold, queries } from '../data/client.ts';
 import { useSummaries } from '../data/follow.ts';
 import { useSearchChange } from '../data/search.ts';
 import { isOpen, KIND_NAMES, statusOf } from '../deploys/kinds.ts';
@@ -131,7 +131,7 @@ const useOperationsLive = (): void => {
   useLive('operations', (events) => {
     for (const event of events)
       if (event.kind === 'operation')
-        queries.setQueryData(['operation', event.operation.operation_id], event.operation);
+        keepTold(['operation', event.operation.operation_id], event.operation);
     void queries.invalidateQueries({ queryKey: ['operations'] });
   });
 };

@@ -26,10 +26,12 @@ const Overview = () => {
   const projects = useSummaries();
   const { state } = useConnection();
   const [text, setText] = useState('');
+  // The first deploy makes a project before anything of it runs, and stays in sight meanwhile.
+  const [begun, setBegun] = useState(false);
   if (!may('read')) return <NothingToSee />;
   if (projects === undefined)
     return state === 'lost' ? <ErrorCard error={unreachable()} onRetry={reconnect} /> : <SkeletonLines lines={6} />;
-  if (projects.length === 0) return may('deploy') ? <FirstRun /> : <NothingToSee />;
+  if (projects.length === 0 || begun) return may('deploy') ? <FirstRun onBegun={setBegun} /> : <NothingToSee />;
   const shown = projects.filter((project) => fits(project, text));
   return (
     <>

@@ -1,10 +1,12 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
+import { navigate } from 'wouter/use-browser-location';
 import type { Capability } from '#kernel/scope';
 import type { BrowserSession } from '#modules/sessions';
-import { asApiError, at, call, whenSignedOut } from '../api.ts';
+import { asApiError, at, call, whenRefused, whenSignedOut } from '../api.ts';
 import { queries } from '../data/client.ts';
 import { stopLive } from '../live.ts';
+import { to } from '../locations.ts';
 
 /**
  * Whether somebody has signed in with this browser: no secret, only what keeps the page from asking for a session where
@@ -17,7 +19,9 @@ const sessionRead = queryOptions({
   queryFn: async ({ signal }): Promise<BrowserSession | null> => {
     if (localStorage.getItem(HINT) === null) return null;
     try {
-      return await call<BrowserSession>('GET', at('session'), { signal });
+      const session = await call<BrowserSession>('GET', at('session'), { signal });
+      forgetIfOthers(session);
+      return session;
     } catch (thrown) {
       if (asApiError(thrown).status === 401) return null;
       throw thrown;
@@ -26,6 +30,15 @@ const sessionRead = queryOptions({
   // Rights can change under an open page.
   refetchInterval: 60_000,
 });
+
+/** What was read with other rights may not be shown any more; what lives by events follows them by itself. */
+const forgetIfOthers = (session: BrowserSession): void => {
+  const before = queries.getQueryData(sessionRead.queryKey);
+  if (before === undefined || before === null || rightsOf(before) === rightsOf(session)) return;
+  void queries.resetQueries({ predicate: ({ queryKey }) => !['session', 'summaries'].includes(String(queryKey[0])) });
+};
+
+const rightsOf = ({ capabilities, projects }: BrowserSession): string => JSON.stringify([capabilities, projects]);
 
 /** Who is signed in; `data` is null for nobody. */
 export const useSessionRead = () => useQuery(sessionRead);
@@ -45,6 +58,8 @@ whenSignedOut(() => {
   if (queries.getQueryData(sessionRead.queryKey) !== undefined) queries.setQueryData(sessionRead.queryKey, null);
 });
 
+whenRefused(() => void queries.invalidateQueries({ queryKey: sessionRead.queryKey }));
+
 export const signIn = async (token: string): Promise<void> => {
   const session = await call<BrowserSession>('POST', at('session'), { json: { token } });
   know(session);
@@ -60,9 +75,16 @@ const know = (session: BrowserSession | null): void => {
 
 /** Ends this browser's session, or all of this token's. */
 export const signOut = async (everywhere: boolean): Promise<void> => {
-  await call('DELETE', at(everywhere ? 'sessions' : 'session'));
+  try {
+    await call('DELETE', at(everywhere ? 'sessions' : 'session'));
+  } catch (thrown) {
+    // It had ended already.
+    if (asApiError(thrown).status !== 401) throw thrown;
+  }
   stopLive();
   know(null);
+  // Who leaves on purpose is not led back to where they were.
+  navigate(to('signIn'), { replace: true });
 };
 
 export const holds = ({ capabilities }: Pick<BrowserSession, 'capabilities'>, capability: Capability): boolean =>

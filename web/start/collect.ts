@@ -1,19 +1,6 @@
 import { createIgnore, IGNORE_FILE } from '#kernel/source-rules';
-import { ApiError } from '../api.ts';
-
-export interface SourceFile {
-  /** Relative to the root of the source, with `/`. */
-  path: string;
-  file: File;
-}
-
-/** What is to be deployed: a tree to be packed, or an archive that is packed already. */
-export type Source =
-  | { name: string; files: SourceFile[]; left: number; bytes: number }
-  | { name: string; archive: File };
-
-const ARCHIVE = /\.(?:tar\.gz|tgz)$/i;
-const OTHER_ARCHIVE = /\.(?:zip|tar|tar\.xz|tar\.bz2|tar\.zst|7z|rar)$/i;
+import { archiveOf } from './archive.ts';
+import { sourceFile, treeOf, unusable, type Source, type SourceFile } from './source.ts';
 
 /** The source among what was dropped. Must be called while the drop is handled: the browser forgets it afterwards. */
 export const sourceOfDrop = async ({ items, files }: DataTransfer): Promise<Source> => {
@@ -22,7 +9,7 @@ export const sourceOfDrop = async ({ items, files }: DataTransfer): Promise<Sour
   // Dragged out of another program: files without a place of their own.
   if (only === undefined && files.length > 0) return sourceOfFiles([...files]);
   if (only === undefined)
-    throw unusable('nothing that could be deployed was dropped', 'drop a folder, or a .tar.gz of one');
+    throw unusable('nothing that could be deployed was dropped', 'drop a folder, or a .zip or .tar.gz of one');
   if (entries.length === 1 && only.isFile) {
     const file = await fileOf(only as FileSystemFileEntry);
     const archive = archiveOf(file);
@@ -36,43 +23,26 @@ export const sourceOfDrop = async ({ items, files }: DataTransfer): Promise<Sour
 export const sourceOfFiles = async (files: readonly File[]): Promise<Source> => {
   const [first] = files;
   if (first === undefined) throw unusable('the folder is empty', 'choose a folder with the source of an app');
-  const archive = files.length === 1 ? archiveOf(first) : undefined;
+  const archive = files.length === 1 && first.webkitRelativePath === '' ? archiveOf(first) : undefined;
   if (archive !== undefined) return archive;
   const folder = first.webkitRelativePath.split('/')[0] || 'app';
   const all = files.map((file) => ({ path: file.webkitRelativePath.split('/').slice(1).join('/') || file.name, file }));
   const ignore = createIgnore(await ignoreText(all.find(({ path }) => path === IGNORE_FILE)?.file));
   const kept = all.filter(({ path }) => !ignoredAnywhere(path, ignore));
-  return treeOf(folder, kept, all.length - kept.length);
+  return treeOf(
+    folder,
+    kept.map(({ path, file }) => sourceFile(path, file)),
+    all.length - kept.length,
+  );
 };
 
 /** A source from text, such as an example. */
 export const sourceOfTexts = (name: string, texts: Record<string, string>): Source =>
   treeOf(
     name,
-    Object.entries(texts).map(([path, text]) => ({ path, file: new File([text], path) })),
+    Object.entries(texts).map(([path, text]) => sourceFile(path, new File([text], path))),
     0,
   );
-
-const treeOf = (name: string, files: SourceFile[], left: number): Source => {
-  if (files.length === 0)
-    throw unusable(
-      'nothing is left to deploy: the folder is empty, or all of it is ignored',
-      `look at ${IGNORE_FILE}, or choose another folder`,
-    );
-  // The same tree always gives the same archive.
-  files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { name, files, left, bytes: files.reduce((sum, { file }) => sum + file.size, 0) };
-};
-
-const archiveOf = (file: File): Source | undefined => {
-  if (ARCHIVE.test(file.name)) return { name: file.name.replace(ARCHIVE, ''), archive: file };
-  if (OTHER_ARCHIVE.test(file.name))
-    throw unusable(
-      `${file.name} is an archive of another kind`,
-      'unpack it and drop the folder, or pack it as .tar.gz',
-    );
-  return undefined;
-};
 
 /** Walks entries without going into what is ignored: node_modules may hold 100,000 files. */
 const gather = async (name: string, root: readonly FileSystemEntry[]): Promise<Source> => {
@@ -85,7 +55,7 @@ const gather = async (name: string, root: readonly FileSystemEntry[]): Promise<S
       const path = `${folder}${entry.name}`;
       if (ignore(path)) left += 1;
       else if (entry.isDirectory) await walk(await childrenOf(entry as FileSystemDirectoryEntry), `${path}/`);
-      else files.push({ path, file: await fileOf(entry as FileSystemFileEntry) });
+      else files.push(sourceFile(path, await fileOf(entry as FileSystemFileEntry)));
     }
   };
   await walk(root, '');
@@ -112,6 +82,3 @@ const childrenOf = async (entry: FileSystemDirectoryEntry): Promise<FileSystemEn
     all.push(...part);
   }
 };
-
-const unusable = (message: string, hint: string): ApiError =>
-  new ApiError({ code: 'INVALID_INPUT', message, hint, retryable: false }, 0);

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useSummaries } from '../data/follow.ts';
 import { useMay } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
@@ -7,10 +7,10 @@ import { Field, Input, Select } from '../ui/field.tsx';
 import { bytes, count } from '../ui/format.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Progress } from '../ui/layout.tsx';
-import type { Source } from './collect.ts';
+import type { Source } from './source.ts';
 import { DropZone } from './drop-zone.tsx';
 import { nameFault, nameFrom } from './names.ts';
-import { useDeploy, type DeployState } from './use-deploy.ts';
+import { useDeploy, type DeployState, type Target } from './use-deploy.ts';
 
 interface DeployerProps {
   /** Where it goes, as far as that is decided. */
@@ -36,27 +36,24 @@ export const Deployer = ({ project, service, source: given, onSource }: Deployer
   if (source === undefined)
     return (
       <div className="stack">
-        <DropZone onSource={take} onError={setError} />
+        <DropZone onBegin={() => setError(undefined)} onSource={take} onError={setError} />
         {error !== undefined && <ErrorCard error={error} />}
       </div>
     );
-  const busy = deploy.state.step === 'packing' || deploy.state.step === 'uploading';
+  const { state, busy } = deploy;
   return (
     <div className="stack">
       <Cargo source={source} busy={busy} onDrop={() => take(undefined)} />
-      {busy ? (
-        <Transfer state={deploy.state} onCancel={deploy.cancel} />
-      ) : (
-        <Destination
-          key={source.name}
-          {...(project !== undefined && { project })}
-          {...(service !== undefined && { service })}
-          source={source}
-          again={deploy.state.step === 'failed'}
-          onDeploy={(target) => void deploy.start(source, target)}
-        />
-      )}
-      {deploy.state.step === 'failed' && <ErrorCard error={deploy.state.error} />}
+      {state.step === 'failed' && <ErrorCard error={state.error} />}
+      {busy && <Transfer state={state} onCancel={deploy.cancel} />}
+      <Destination
+        {...(project !== undefined && { project })}
+        {...(service !== undefined && { service })}
+        source={source}
+        busy={busy}
+        again={state.step === 'failed'}
+        onDeploy={(target) => void deploy.start(source, target)}
+      />
     </div>
   );
 };
@@ -69,7 +66,7 @@ const Cargo = ({ source, busy, onDrop }: { source: Source; busy: boolean; onDrop
       <p className="small quiet">
         {'archive' in source
           ? bytes(source.archive.size)
-          : `${count(source.files.length, 'file')}, ${bytes(source.bytes)}${source.left > 0 ? `; ${source.left} left out by the ignore rules` : ''}`}
+          : `${count(source.files, 'file')}, ${bytes(source.bytes)}${source.left > 0 ? `; ${source.left} left out by the ignore rules` : ''}`}
       </p>
     </div>
     {!busy && (
@@ -82,22 +79,24 @@ const Cargo = ({ source, busy, onDrop }: { source: Source; busy: boolean; onDrop
 
 const Transfer = ({ state, onCancel }: { state: DeployState; onCancel: () => void }) => {
   if (state.step !== 'packing' && state.step !== 'uploading') return null;
-  const word = state.step === 'packing' ? 'Packing' : 'Uploading';
-  const share = state.total === 0 ? 1 : Math.min(1, state.done / state.total);
+  const { step, target, done, total } = state;
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  const place = `${target.project}/${target.service}`;
+  const sent = step === 'uploading' && share === 1;
   return (
-    <div className="stack tight">
+    <div className="transfer">
       <div className="row">
-        <span className="grow" role="status">
-          {share === 1 && state.step === 'uploading' ? 'Waiting for the server' : word}
+        <span className="grow cut" role="status">
+          {sent ? 'Uploaded; the server is taking it in' : step === 'packing' ? 'Packing' : `Uploading to ${place}`}
         </span>
         <span className="quiet small">
-          {bytes(state.done)} of {bytes(state.total)}
+          {bytes(done)} of {bytes(total)}
         </span>
         <Button slim look="quiet" onClick={onCancel}>
           Cancel
         </Button>
       </div>
-      <Progress share={share} label={word} />
+      <Progress share={share} label={step === 'packing' ? 'Packing' : 'Uploading'} />
     </div>
   );
 };
@@ -106,14 +105,15 @@ interface DestinationProps {
   project?: string;
   service?: string;
   source: Source;
+  busy: boolean;
   again: boolean;
-  onDeploy: (target: { project: string; service: string; create: boolean }) => void;
+  onDeploy: (target: Target) => void;
 }
 
 const NEW = '';
 
-/** Where it goes: asked only as far as it is open. */
-const Destination = ({ project, service, source, again, onDeploy }: DestinationProps) => {
+/** Where it goes: asked only as far as it is open. Stays while it is under way, so that what was chosen is there for another try. */
+const Destination = ({ project, service, source, busy, again, onDeploy }: DestinationProps) => {
   const may = useMay();
   const projects = useSummaries() ?? [];
   const canCreate = may('manage_projects');
@@ -124,9 +124,16 @@ const Destination = ({ project, service, source, again, onDeploy }: DestinationP
   const create = project === undefined && chosen === NEW;
   const target = { project: project ?? (create ? newProject : chosen), service: service ?? newService, create };
   const faults = { project: nameFault(target.project), service: nameFault(target.service) };
-  const taken = create && projects.some(({ name }) => name === newProject);
+  // After a failure it may be there because of the try before.
+  const taken = create && !again && projects.some(({ name }) => name === newProject);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (!busy) form.current?.querySelector<HTMLElement>('[type=submit]')?.focus();
+  }, [busy]);
   return (
     <form
+      ref={form}
+      hidden={busy}
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
@@ -171,7 +178,7 @@ const Destination = ({ project, service, source, again, onDeploy }: DestinationP
         </div>
       )}
       <div className="row">
-        <Button type="submit" look="primary" icon="deploy" autoFocus>
+        <Button type="submit" look="primary" icon="deploy">
           {again ? 'Try again' : service === undefined ? 'Deploy' : `Deploy to ${service}`}
         </Button>
       </div>

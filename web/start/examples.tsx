@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import { asApiError } from '../api.ts';
 import { toast } from '../ui/toast.tsx';
-import { sourceOfTexts, type Source } from './collect.ts';
+import { sourceOfTexts } from './collect.ts';
+import type { Source } from './source.ts';
 
 /** What each example shows; the files come with the page, loaded when one is picked. */
 const EXAMPLES = [

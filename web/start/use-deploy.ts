@@ -1,22 +1,26 @@
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import { at, call } from '../api.ts';
+import { asApiError, at, call } from '../api.ts';
 import { queries } from '../data/client.ts';
 import { to } from '../locations.ts';
-import type { Source } from './collect.ts';
+import { toast } from '../ui/toast.tsx';
+import type { Source, Tree } from './source.ts';
 import { upload } from './upload.ts';
 
-export type DeployState =
-  | { step: 'idle' }
-  | { step: 'packing' | 'uploading'; done: number; total: number }
-  | { step: 'failed'; error: unknown };
-
-interface Target {
+export interface Target {
   project: string;
   service: string;
   /** Whether the project may have to be made first. */
   create: boolean;
 }
+
+export type DeployState =
+  | { step: 'idle' }
+  | { step: 'packing' | 'uploading'; target: Target; done: number; total: number }
+  | { step: 'failed'; error: unknown };
+
+/** How often progress is shown. */
+const TOLD_MS = 50;
 
 /**
  * Packs a source, uploads it, and goes to the deploy. What was packed is kept after a failure, so that trying again only
@@ -26,49 +30,91 @@ export const useDeploy = () => {
   const [state, setState] = useState<DeployState>({ step: 'idle' });
   const [, navigate] = useLocation();
   const packed = useRef<{ source: Source; archive: Blob }>(undefined);
+  const keys = useRef(createKeys());
   const running = useRef<AbortController>(undefined);
+  const busy = state.step === 'packing' || state.step === 'uploading';
+  const here = useHere(busy);
 
-  const archiveOf = async (source: Source, signal: AbortSignal): Promise<Blob> => {
+  const archiveOf = async (source: Source, target: Target, signal: AbortSignal): Promise<Blob> => {
     if ('archive' in source) return source.archive;
     if (packed.current?.source === source) return packed.current.archive;
-    let done = 0;
-    let told = 0;
-    setState({ step: 'packing', done, total: source.bytes });
-    const { packFiles } = await import('./pack.ts');
-    const archive = await packFiles(
-      source.files,
-      (bytes) => {
-        done += bytes;
-        if (performance.now() - told < 50) return;
-        told = performance.now();
-        setState({ step: 'packing', done, total: source.bytes });
-      },
-      signal,
+    const archive = await packTree(source, signal, (done) =>
+      setState({ step: 'packing', target, done, total: source.bytes }),
     );
     packed.current = { source, archive };
     return archive;
   };
 
-  const start = async (source: Source, { project, service, create }: Target): Promise<void> => {
+  const start = async (source: Source, target: Target): Promise<void> => {
+    const { project, service, create } = target;
     const controller = new AbortController();
     running.current?.abort();
     running.current = controller;
+    const { signal } = controller;
+    setState({ step: 'packing', target, done: 0, total: 'archive' in source ? source.archive.size : source.bytes });
     try {
-      const archive = await archiveOf(source, controller.signal);
-      setState({ step: 'uploading', done: 0, total: archive.size });
-      if (create) await call('POST', at('projects'), { json: { name: project } });
-      const { operation_id: operation } = await upload({
-        project,
-        service,
-        archive,
-        onProgress: (done) => setState({ step: 'uploading', done, total: archive.size }),
-        signal: controller.signal,
-      });
+      const archive = await archiveOf(source, target, signal);
+      const tell = (done: number): void => setState({ step: 'uploading', target, done, total: archive.size });
+      tell(0);
+      if (create) await call('POST', at('projects'), { json: { name: project }, signal });
+      const key = keys.current.of(source, `${project}/${service}`);
+      const { operation_id: operation } = await upload({ project, service, archive, key, onProgress: tell, signal });
+      keys.current.forget();
       void queries.invalidateQueries();
-      navigate(to('operation', { operation }));
+      const place = to('operation', { operation });
+      if (here.current) navigate(place);
+      else toast('ok', `${service} was uploaded and is being deployed`, { to: place, label: 'Watch' });
     } catch (thrown) {
-      setState(controller.signal.aborted ? { step: 'idle' } : { step: 'failed', error: thrown });
+      // A deploy that was begun meanwhile has the word.
+      if (running.current !== controller) return;
+      setState(signal.aborted ? { step: 'idle' } : { step: 'failed', error: thrown });
+      if (!here.current) toast('bad', `${service} was not deployed: ${asApiError(thrown).message}`);
     }
   };
-  return { state, start, cancel: () => running.current?.abort(), reset: () => setState({ step: 'idle' }) };
+  return { state, busy, start, cancel: () => running.current?.abort(), reset: () => setState({ step: 'idle' }) };
+};
+
+const packTree = async (tree: Tree, signal: AbortSignal, tell: (done: number) => void): Promise<Blob> => {
+  const { packFiles } = await import('./pack.ts');
+  let done = 0;
+  let told = performance.now();
+  const onBytes = (bytes: number): void => {
+    done += bytes;
+    if (performance.now() - told < TOLD_MS) return;
+    told = performance.now();
+    tell(done);
+  };
+  return packFiles(tree.read(signal), onBytes, signal);
+};
+
+/** One key for what is tried again: the same source to the same place. */
+const createKeys = () => {
+  let last: { source: Source; place: string; key: string } | undefined;
+  return {
+    of: (source: Source, place: string): string => {
+      if (last?.source !== source || last.place !== place) last = { source, place, key: crypto.randomUUID() };
+      return last.key;
+    },
+    forget: (): void => {
+      last = undefined;
+    },
+  };
+};
+
+/** Whether the page that began it is still there. Leaving the browser's tab would end what is under way: it asks first. */
+const useHere = (busy: boolean) => {
+  const here = useRef(true);
+  useEffect(() => {
+    here.current = true;
+    return () => {
+      here.current = false;
+    };
+  }, []);
+  useEffect(() => {
+    if (!busy) return undefined;
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener('beforeunload', ask);
+    return () => removeEventListener('beforeunload', ask);
+  }, [busy]);
+  return here;
 };

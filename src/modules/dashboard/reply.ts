@@ -40,31 +40,34 @@ const ASSET_HEADERS = {
 
 export const pageReply = (web: WebFiles, request: Request): Response => {
   const { page } = web.manifest;
-  return fileReply(web, request, { file: page, etag: etagOf(web, page), headers: PAGE_HEADERS });
+  return fileReply(web, request, { file: page, version: versionOf(web, page), headers: PAGE_HEADERS });
 };
 
 export const assetReply = (web: WebFiles, request: Request, asset: WebFile): Response =>
   fileReply(web, request, {
     file: asset,
-    etag: `"${asset.path.slice(asset.path.lastIndexOf('/') + 1)}"`,
+    version: asset.path.slice(asset.path.lastIndexOf('/') + 1),
     headers: ASSET_HEADERS,
   });
 
 interface Sent {
   file: WebFile;
-  etag: string;
+  /** Changes with the content. */
+  version: string;
   headers: Record<string, string>;
 }
 
 /** Parts are not offered: no file is large. */
-const fileReply = (web: WebFiles, request: Request, { file, etag, headers: own }: Sent): Response => {
+const fileReply = (web: WebFiles, request: Request, { file, version, headers: own }: Sent): Response => {
+  const { coding, bytes } = encoded(web, request, file);
+  // Each coding is other bytes, and has a name of its own (RFC 9110, 8.8.3.3).
+  const etag = coding === undefined ? `"${version}"` : `"${version}.${coding}"`;
   const headers = new Headers({ ...own, etag, vary: 'Accept-Encoding' });
   const conditions = new Headers();
   const known = request.headers.get('if-none-match');
   if (known !== null) conditions.set('if-none-match', known);
   if (selectPart(conditions, { etag, bytes: file.bytes }).status === 304)
     return new Response(null, { status: 304, headers });
-  const { coding, bytes } = encoded(web, request, file);
   headers.set('content-type', file.type);
   headers.set('content-length', String(bytes.length));
   if (coding !== undefined) headers.set('content-encoding', coding);
@@ -101,12 +104,12 @@ const plain = (web: WebFiles, file: WebFile): Uint8Array => {
 /** What the types of a reply's body ask for; files are never shared memory. */
 const owned = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => bytes as Uint8Array<ArrayBuffer>;
 
-const etags = new WeakMap<WebFile, string>();
+const versions = new WeakMap<WebFile, string>();
 
-const etagOf = (web: WebFiles, page: WebFile): string => {
-  const known = etags.get(page);
+const versionOf = (web: WebFiles, page: WebFile): string => {
+  const known = versions.get(page);
   if (known !== undefined) return known;
-  const etag = `"${createHash('sha256').update(plain(web, page)).digest('base64url').slice(0, 27)}"`;
-  etags.set(page, etag);
-  return etag;
+  const version = createHash('sha256').update(plain(web, page)).digest('base64url').slice(0, 27);
+  versions.set(page, version);
+  return version;
 };

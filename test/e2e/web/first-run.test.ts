@@ -96,7 +96,7 @@ test('from nothing to a live app: sign in, bring a folder, watch it go live', as
 test('a folder dropped anywhere on the page is taken', async () => {
   const { page, faults } = await open('/new');
   await signIn(page, berth.token);
-  await page.getByText('Drop a folder here').waitFor();
+  await page.getByText('Drop a folder or an archive here').waitFor();
   await page.evaluate(() => {
     const data = new DataTransfer();
     data.items.add(new File(['<h1>hello</h1>'], 'index.html', { type: 'text/html' }));
