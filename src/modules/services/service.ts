@@ -93,11 +93,12 @@ export const createServices = (deps: ServicesDeps): Services => {
       deps.requireExists(path.project);
       requireRow(path);
       const readings = await deps.readReplicas(idsOf(store, path));
-      const nothing = { state: undefined, stats: undefined };
+      const nothing = { state: undefined, usage: undefined };
       // Read anew: the service may have changed while the engine was asked.
       const rows = store.replicas.ofService(path.project, path.service);
-      const replicas = rows.map((replica) => replicaView(replica, readings.get(replica.container_id) ?? nothing));
-      return { ...view(requireRow(path)), replica_states: replicas };
+      const row = requireRow(path);
+      const replicas = rows.map((replica) => replicaView(replica, readings.get(replica.container_id) ?? nothing, row));
+      return { ...view(row), replica_states: replicas };
     },
     scaleService: (ctx, path, settings) => {
       const row = requireChangeable(ctx, path);

@@ -1,6 +1,6 @@
 import { isoTime } from '#kernel/clock';
 import { serviceUrl, type Config } from '#kernel/config';
-import type { ContainerState, ContainerStats } from '#engines/runtime/port';
+import type { ContainerState } from '#engines/runtime/port';
 import type { ReplicaView, Service } from './model.ts';
 import type { ReplicaRow, ServiceRow } from './store.ts';
 
@@ -40,13 +40,20 @@ const statusOf = (row: ServiceRow, { running, busy }: ServiceState): Service['st
   return running < row.replicas ? 'degraded' : 'running';
 };
 
+const MIB = 1024 * 1024;
+
 /** What the engine says of a replica now; undefined parts could not be read in time. */
 export interface ReplicaReading {
   state: ContainerState | undefined;
-  stats: ContainerStats | undefined;
+  /** `cpu` in cores; null when it could not be told. */
+  usage: { memoryBytes: number; cpu: number | null } | undefined;
 }
 
-export const replicaView = (row: ReplicaRow, { state, stats }: ReplicaReading): ReplicaView => {
+export const replicaView = (
+  row: ReplicaRow,
+  { state, usage }: ReplicaReading,
+  { memory_mb: memory }: Pick<ServiceRow, 'memory_mb'>,
+): ReplicaView => {
   const running = state?.status === 'running';
   return {
     name: row.name,
@@ -59,8 +66,8 @@ export const replicaView = (row: ReplicaRow, { state, stats }: ReplicaReading): 
     exit_code: running ? null : (state?.exitCode ?? null),
     oom_killed: state?.oomKilled ?? false,
     started_at: state?.startedAt ?? null,
-    memory_bytes: stats?.memoryBytes ?? null,
-    memory_limit_bytes: stats?.memoryLimitBytes ?? null,
-    cpu: stats?.cpu ?? null,
+    memory_bytes: usage?.memoryBytes ?? null,
+    memory_limit_bytes: usage === undefined ? null : memory * MIB,
+    cpu: usage?.cpu ?? null,
   };
 };

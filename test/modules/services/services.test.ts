@@ -105,8 +105,8 @@ describe('getService', () => {
         restarts: 0,
         exit_code: null,
         memory_bytes: 1024 ** 2,
-        memory_limit_bytes: 1024,
-        cpu: 0.01,
+        memory_limit_bytes: service.memory_mb * 1024 ** 2,
+        cpu: 0,
       },
       { slot: 2, state: 'exited', running: false, restarts: 1, exit_code: 137, oom_killed: true, memory_bytes: null },
       { slot: 3, state: 'draining', running: false, memory_bytes: null },
@@ -119,7 +119,7 @@ describe('getService', () => {
     if (service === undefined) throw new Error('no service');
     addReplica(rig, service, 'c1');
     rig.runtime.failNext('inspect');
-    rig.runtime.failNext('stats');
+    rig.runtime.failNext('usage');
     const { status, body } = await call(rig, `GET ${WEB}`);
     expect(status).toBe(200);
     expect(body.replica_states).toMatchObject([{ state: 'live', running: false, memory_bytes: null }]);
