@@ -98,7 +98,8 @@ const COLOURS = HighlightStyle.define([
 
 const LOOK = EditorView.theme({
   '&': { color: 'var(--text)', backgroundColor: 'var(--surface)', font: '450 0.8125rem/1.25rem var(--mono)' },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
+  // The frame around it and its buttons shows the focus.
+  '&.cm-focused': { outline: 'none' },
   '.cm-scroller': {
     fontFamily: 'var(--mono)',
     lineHeight: '1.25rem',

@@ -2,8 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { projectRead } from '../data/reads.ts';
 import { to } from '../locations.ts';
-import { useMay } from '../session/session.ts';
-import { LinkButton } from '../ui/button.tsx';
 import { Copyable } from '../ui/code.tsx';
 import { Card, Facts, Notice } from '../ui/layout.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -12,8 +10,6 @@ import { DiskUse, LastBackup } from './parts.tsx';
 import { KeptData } from './kept.tsx';
 
 export const Overview = ({ datastore }: TabProps) => {
-  const { project, name, status } = datastore;
-  const may = useMay();
   return (
     <>
       {datastore.read_only && (
@@ -22,7 +18,7 @@ export const Overview = ({ datastore }: TabProps) => {
           settings.
         </Notice>
       )}
-      {status === 'failed' && (
+      {datastore.status === 'failed' && (
         <Notice tone="warn">
           It could not be made. Create it again under the same name to retry, or delete it in the settings.
         </Notice>
@@ -61,16 +57,6 @@ export const Overview = ({ datastore }: TabProps) => {
         </Card>
         <Variables datastore={datastore} />
       </div>
-      {may('query_datastores') && status === 'ready' && (
-        <p className="row wrap">
-          <LinkButton icon="search" to={to('datastoreTab', { project, datastore: name, tab: 'data' })}>
-            Browse the data
-          </LinkButton>
-          <LinkButton icon="terminal" to={to('datastoreTab', { project, datastore: name, tab: 'console' })}>
-            Open the console
-          </LinkButton>
-        </p>
-      )}
     </>
   );
 };

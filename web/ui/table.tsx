@@ -5,8 +5,10 @@ export interface Column<T> {
   cell: (row: T) => ReactNode;
   /** Numbers stand at the end. */
   end?: boolean;
-  /** Only for those who can't see: a column of buttons. */
+  /** Only for those who can't see: a column of buttons. On a phone it stands beside the first column's value. */
   silent?: boolean;
+  /** The first column's value is the title of a row on a phone, without its head; unless it says nothing alone, as a number. */
+  keepHead?: boolean;
 }
 
 interface TableProps<T> {
@@ -36,12 +38,12 @@ export const Table = <T,>({ caption, columns, rows, keyOf, linked = false, wide 
       <tbody role="rowgroup">
         {rows.map((row) => (
           <tr role="row" key={keyOf(row)} className={linked ? 'linked' : undefined}>
-            {columns.map(({ head, cell, end, silent }) => (
+            {columns.map(({ head, cell, end, silent, keepHead }, index) => (
               <td
                 key={head}
                 role="cell"
-                data-head={silent === true ? '' : head}
-                className={end === true ? 'end' : undefined}
+                data-head={silent === true || (index === 0 && keepHead !== true) ? '' : head}
+                className={[end === true && 'end', silent === true && 'does'].filter(Boolean).join(' ') || undefined}
               >
                 {cell(row)}
               </td>
