@@ -20,7 +20,7 @@ const furnish = () => {
       replica: failed ? 'web-2' : 'web-1',
       release: 'rel_1',
       stream: failed ? 'stderr' : 'stdout',
-      line: failed ? `Error ${n}: "quoted" <b>` : `line ${n}`,
+      line: failed ? `\u001b[31mErr\u001b[0mor ${n}: "quoted" <b>` : `line ${n}`,
     });
   });
   writeFileSync(join(folder, '000000000001.jsonl'), `{"cursors":{}}\n${lines.join('\n')}\n`);
@@ -29,9 +29,9 @@ const furnish = () => {
 };
 
 const numbers = (body: { lines: { line: string }[] }): number[] =>
-  body.lines.map(({ line }) => Number(/\d+/.exec(line)?.[0]));
+  body.lines.map(({ line }) => Number(/ (\d+)/.exec(line)?.[1]));
 
-test('lines are found by text in whatever case, newest first, page after page', async () => {
+test('lines are found by text in whatever case and across colours, newest first, page after page', async () => {
   const { search } = furnish();
   const first = (await search('?text=eRRoR&limit=100')).body;
   expect(numbers(first)[0]).toBe(2999);
@@ -60,7 +60,8 @@ test('lines are found by replica and stream, and by what JSON escapes', async ()
   expect(numbers((await search('?replica=web-2&limit=2')).body)).toEqual([2999, 2989]);
   expect(numbers((await search('?stream=stderr&limit=1')).body)).toEqual([2999]);
   const { body } = await search(`?text=${encodeURIComponent('"QUOTED" <b>')}&limit=1`);
-  expect(body.lines[0]).toMatchObject({ line: 'Error 2999: "quoted" <b>', replica: 'web-2', seq: TOTAL });
+  expect(body.lines[0]).toMatchObject({ replica: 'web-2', seq: TOTAL });
+  expect(body.lines[0].line).toEndWith('or 2999: "quoted" <b>');
   expect((await search('?text=nothing+like+it')).body).toEqual({ lines: [], next_cursor: null });
 });
 

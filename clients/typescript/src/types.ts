@@ -2519,7 +2519,7 @@ export interface Paths {
     };
   };
   "/v1/projects/{project}/services/{service}/logs/download": {
-    /** Download the stored log of a service as text, or the lines that match */
+    /** Download the stored log of a service as plain text, or the lines that match */
     GET: {
       path: {
         project: string;

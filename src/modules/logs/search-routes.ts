@@ -7,6 +7,7 @@ import { invalidInput } from '#kernel/errors';
 import { listOf, Name, oneOf } from '#kernel/schema';
 import { requireProject } from '#kernel/scope';
 import { parseSince } from '#kernel/since';
+import { plainText } from '#kernel/terminal';
 import { LogLineSchema } from './model.ts';
 import type { LogRoutesDeps } from './routes.ts';
 import { matchingLines, searchLines, type LogQuery } from './search.ts';
@@ -65,7 +66,7 @@ export const logSearchRoutes = (deps: LogRoutesDeps) =>
           operationId: 'downloadLogs',
           capability: 'read',
           tag: 'logs',
-          summary: 'Download the stored log of a service as text, or the lines that match',
+          summary: 'Download the stored log of a service as plain text, or the lines that match',
           errors: ['NOT_FOUND'],
         }),
       },
@@ -128,7 +129,9 @@ const download = (deps: LogRoutesDeps, request: Request, asked: Asked<typeof Dow
           return;
         }
         if (value.length === 0) continue;
-        const text = value.map(({ ts, replica, stream, line }) => `${ts} ${replica} ${stream} ${line}\n`).join('');
+        const text = value
+          .map(({ ts, replica, stream, line }) => `${ts} ${replica} ${stream} ${plainText(line)}\n`)
+          .join('');
         controller.enqueue(encoder.encode(text));
         return;
       }

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { plainText } from '#kernel/terminal';
 import { matcher, type LogFilter, type LogLine } from './model.ts';
 import type { LogReader } from './service.ts';
 
@@ -12,6 +13,9 @@ export interface LogQuery extends LogFilter {
 
 export type FoundLine = LogLine & { seq: number };
 
+/** How JSON writes the beginning of a colour, which may stand within a word. */
+const ESCAPE = '\\u001b';
+
 /** Tells whether a stored line passes. A quick look at the JSON text spares parsing most of those that don't. */
 export const lineMatcher = (query: LogQuery): ((text: string) => LogLine | undefined) => {
   const passes = matcher(query);
@@ -21,11 +25,11 @@ export const lineMatcher = (query: LogQuery): ((text: string) => LogLine | undef
   const until = query.until === undefined ? undefined : new Date(query.until).toISOString().slice(0, -1);
   return (text) => {
     if (passes !== undefined && !passes(text)) return undefined;
-    if (plain !== '' && !text.toLowerCase().includes(plain)) return undefined;
+    if (plain !== '' && !text.includes(ESCAPE) && !text.toLowerCase().includes(plain)) return undefined;
     const line = JSON.parse(text) as LogLine;
     if (query.stream !== undefined && line.stream !== query.stream) return undefined;
     if (until !== undefined && line.ts.slice(0, until.length) >= until) return undefined;
-    return line.line.toLowerCase().includes(wanted) ? line : undefined;
+    return plainText(line.line).toLowerCase().includes(wanted) ? line : undefined;
   };
 };
 
