@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
 import type { Usage } from '#modules/usage';
-import { findingsOf } from '../../web/admin/findings.ts';
 import { chartsOf, inWords } from '../../web/usage/series.ts';
 
 const point = (ts: string, more: Partial<Usage['points'][number]> = {}): Usage['points'][number] => ({
@@ -50,23 +49,4 @@ test('a chart is told in words', () => {
   expect(words[0]).toBe('In the last hour. requests: now 4.0/s, 3.0/s on average, at most 4.0/s.');
   expect(words[1]).toContain('p95: now 1.5 s');
   expect(words[2]).toBe('In the last hour. answered 5xx: nothing measured.');
-});
-
-test('a part that does not answer comes first, with the next step', () => {
-  const findings = findingsOf(
-    {
-      status: 'degraded',
-      version: '0.1.0',
-      schema: 1,
-      checks: { database: 'ok', engine: 'failing', proxy: 'ok', registry: 'ok' },
-    },
-    undefined,
-  );
-  expect(findings.map(({ id, tone }) => [id, tone])).toEqual([
-    ['engine', 'bad'],
-    ['database', 'ok'],
-    ['proxy', 'ok'],
-    ['registry', 'ok'],
-  ]);
-  expect(findings[0]?.next).toContain('systemctl status docker');
 });

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import type { Capacity } from '#modules/system';
 import { keepTold } from '../data/client.ts';
 import { EventList } from '../events/event-list.tsx';
@@ -7,12 +6,12 @@ import { newest, useLive } from '../live.ts';
 import { to } from '../locations.ts';
 import { useMay } from '../session/session.ts';
 import { ErrorCard } from '../ui/error-card.tsx';
-import { bytes, count } from '../ui/format.ts';
+import { bytes } from '../ui/format.ts';
 import { Card, Empty, Facts, LinkTabs, PageHead, SkeletonLines } from '../ui/layout.tsx';
-import { Status } from '../ui/status.tsx';
-import { findingsOf, type Finding } from './findings.ts';
+import { DiskTab } from './disk.tsx';
+import { HealthTab } from './health.tsx';
 import { Meter } from './meter.tsx';
-import { capacityRead, healthRead } from './read.ts';
+import { capacityRead } from './read.ts';
 
 /** The server itself: how it is, what it has, what it runs. */
 const AdminPage = ({ tab = 'health' }: { tab?: string }) => {
@@ -35,6 +34,7 @@ const AdminPage = ({ tab = 'health' }: { tab?: string }) => {
         tabs={[
           { to: to('admin'), label: 'Health' },
           { to: to('adminTab', { tab: 'capacity' }), label: 'Capacity' },
+          { to: to('adminTab', { tab: 'disk' }), label: 'Disk' },
           { to: to('adminTab', { tab: 'versions' }), label: 'Versions' },
           { to: to('adminTab', { tab: 'audit' }), label: 'Audit' },
         ]}
@@ -56,6 +56,7 @@ const Figures = ({ tab }: { tab: string }) => {
   if (capacity === undefined) return <SkeletonLines lines={6} />;
   if (tab === 'health') return <HealthTab capacity={capacity} />;
   if (tab === 'capacity') return <CapacityTab capacity={capacity} />;
+  if (tab === 'disk') return <DiskTab capacity={capacity} />;
   if (tab === 'versions') return <VersionsTab capacity={capacity} />;
   return (
     <Empty icon="admin" title="There is no such part of the admin pages">
@@ -63,52 +64,6 @@ const Figures = ({ tab }: { tab: string }) => {
     </Empty>
   );
 };
-
-const HealthTab = ({ capacity }: { capacity: Capacity }) => {
-  const { data: health, error, refetch } = useQuery(healthRead);
-  // The figures come every few seconds; what they were measured with is asked for again with them.
-  useEffect(() => {
-    const timer = setTimeout(() => void refetch(), 10_000);
-    return () => clearTimeout(timer);
-  }, [capacity, refetch]);
-  const findings = findingsOf(health, capacity);
-  const wrong = findings.filter(({ tone }) => tone !== 'ok').length;
-  return (
-    <div className="stack">
-      {error !== null && <ErrorCard error={error} onRetry={() => void refetch()} />}
-      <p role="status">
-        <Status tone={wrong === 0 ? 'ok' : 'warn'}>
-          {wrong === 0 ? 'All is well' : `${count(wrong, 'thing')} to look at`}
-        </Status>
-      </p>
-      <Card title="Checks" flush>
-        <ul className="findings">
-          {findings.map((finding) => (
-            <FindingRow key={finding.id} finding={finding} />
-          ))}
-        </ul>
-      </Card>
-    </div>
-  );
-};
-
-const WORDS: Record<Finding['tone'], string> = { ok: 'Fine', warn: 'Look', bad: 'Fault' };
-
-const FindingRow = ({ finding: { title, tone, detail, next } }: { finding: Finding }) => (
-  <li>
-    <Status tone={tone}>{WORDS[tone]}</Status>
-    <span className="stack-0">
-      <strong>{title}</strong>
-      <span className="quiet">{detail}</span>
-      {next !== undefined && (
-        <span>
-          <strong>Next: </strong>
-          {next}.
-        </span>
-      )}
-    </span>
-  </li>
-);
 
 const known = (value: number | null): string => (value === null ? 'not known' : bytes(value));
 

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { Capacity, Health } from '#modules/system';
+import type { Capacity, Checks, Disk } from '#modules/system';
 import { at, call } from '../api.ts';
 
 export const capacityRead = queryOptions({
@@ -7,7 +7,12 @@ export const capacityRead = queryOptions({
   queryFn: ({ signal }) => call<Capacity>('GET', at('admin', 'capacity'), { signal }),
 });
 
-export const healthRead = queryOptions({
-  queryKey: ['health'],
-  queryFn: ({ signal }) => call<Health>('GET', at('health'), { signal }),
+export const checksRead = queryOptions({
+  queryKey: ['checks'],
+  queryFn: ({ signal }) => call<Checks>('GET', at('admin', 'checks'), { signal }),
+});
+
+export const diskRead = queryOptions({
+  queryKey: ['disk'],
+  queryFn: ({ signal }) => call<Disk>('GET', at('admin', 'disk'), { signal }),
 });

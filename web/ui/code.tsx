@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import { IconButton } from './button.tsx';
 
 const SHOWN_MS = 1600;
@@ -42,14 +42,20 @@ export const CodeBlock = ({ code, label = 'Copy' }: { code: string; label?: stri
   </div>
 );
 
-/** The last lines of a log, as evidence. */
-export const LogTail = ({ text, label }: { text: string; label: string }) => (
-  <div className="code-block">
-    <pre className="tail" tabIndex={0} aria-label={label} role="region">
-      <code>{text}</code>
-    </pre>
-  </div>
-);
+/** The last lines of a log, as evidence: the very last ones are in view. */
+export const LogTail = ({ text, label }: { text: string; label: string }) => {
+  const box = useRef<HTMLPreElement>(null);
+  useLayoutEffect(() => {
+    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  }, [text]);
+  return (
+    <div className="code-block">
+      <pre ref={box} className="tail" tabIndex={0} aria-label={label} role="region">
+        <code>{text}</code>
+      </pre>
+    </div>
+  );
+};
 
 /** A value that people copy, such as an id. */
 export const Copyable = ({ text, children }: { text: string; children?: ReactNode }) => (

@@ -31,7 +31,7 @@ export const ErrorCard = ({ error, onRetry, actions }: ErrorCardProps) => {
       <div className="next">
         <p className="grow">
           <strong>Next: </strong>
-          {sentence(hint)}
+          {sentence(hint.replace(/\blog_tail\b/g, 'the lines above'))}
         </p>
         {requestId !== undefined && <Copyable text={requestId} />}
         {actions}
