@@ -9,6 +9,8 @@ export interface Relay {
   readonly open: number;
   /** Breaks all connections; until `mend`, there are no others. */
   cut(): void;
+  /** Lets requests through, and breaks the connection as soon as a reply to one would come back. */
+  loseReplies(): void;
   mend(): void;
   close(): void;
 }
@@ -16,19 +18,21 @@ export interface Relay {
 export const openRelay = async (berth: Berth): Promise<Relay> => {
   const sockets = new Set<Socket>();
   let broken = false;
+  let losing = false;
   const server = createServer((near) => {
     if (broken) {
       near.destroy();
       return;
     }
     const far = connect(berth.ports.api, berth.address);
+    near.pipe(far);
+    far.on('data', (chunk) => (losing ? near.destroy() : near.write(chunk)));
     for (const [socket, other] of [
       [near, far],
       [far, near],
     ] as const) {
       sockets.add(socket);
       socket.setNoDelay(true);
-      socket.pipe(other);
       // Whoever is cut off needs no other word.
       socket.on('error', () => other.destroy());
       socket.on('close', () => {
@@ -51,7 +55,11 @@ export const openRelay = async (berth: Berth): Promise<Relay> => {
       broken = true;
       breakAll();
     },
+    loseReplies: () => {
+      losing = true;
+    },
     mend: () => {
+      losing = false;
       broken = false;
     },
     close: () => {

@@ -9,6 +9,7 @@ import { Icon } from '../ui/icons.tsx';
 import { Progress } from '../ui/layout.tsx';
 import type { Source } from './source.ts';
 import { DropZone } from './drop-zone.tsx';
+import { loadPacker } from './load.ts';
 import { nameFault, nameFrom } from './names.ts';
 import { useDeploy, type DeployState, type Target } from './use-deploy.ts';
 
@@ -31,6 +32,8 @@ export const Deployer = ({ project, service, source: given, onSource }: Deployer
     setOwn(next);
     setError(undefined);
     onSource?.(next);
+    // Told when it is needed and still not there.
+    if (next !== undefined) loadPacker().catch(() => undefined);
     deploy.reset();
   };
   if (source === undefined)

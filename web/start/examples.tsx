@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { asApiError } from '../api.ts';
 import { toast } from '../ui/toast.tsx';
 import { sourceOfTexts } from './collect.ts';
+import { load } from './load.ts';
 import type { Source } from './source.ts';
 
 /** What each example shows; the files come with the page, loaded when one is picked. */
@@ -20,7 +21,7 @@ export const Examples = ({ onSource }: { onSource: (source: Source) => void }) =
   const pick = async (name: string): Promise<void> => {
     setLoading(name);
     try {
-      const { default: examples } = await import('berth:examples');
+      const { default: examples } = await load(() => import('berth:examples'));
       onSource(sourceOfTexts(name, examples[name] ?? {}));
     } catch (thrown) {
       toast('bad', `The example could not be loaded: ${asApiError(thrown).message}`);

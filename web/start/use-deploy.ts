@@ -4,6 +4,7 @@ import { asApiError, at, call } from '../api.ts';
 import { queries } from '../data/client.ts';
 import { to } from '../locations.ts';
 import { toast } from '../ui/toast.tsx';
+import { loadPacker } from './load.ts';
 import type { Source, Tree } from './source.ts';
 import { upload } from './upload.ts';
 
@@ -75,7 +76,7 @@ export const useDeploy = () => {
 };
 
 const packTree = async (tree: Tree, signal: AbortSignal, tell: (done: number) => void): Promise<Blob> => {
-  const { packFiles } = await import('./pack.ts');
+  const { packFiles } = await loadPacker();
   let done = 0;
   let told = performance.now();
   const onBytes = (bytes: number): void => {
