@@ -1,4 +1,5 @@
 import { BerthError, conflict, messageOf, notFound } from '#kernel/errors';
+import { release } from '#kernel/release';
 import { requireBackupName, shown } from './names.ts';
 import type { BackupListing, BackupManifest, BackupName, Backups, Bytes, ListedBackup, OpenRequest } from './port.ts';
 import type { Vault } from './vault.ts';
@@ -51,7 +52,7 @@ export const createBackups = ({ disk, remote, recipient }: BackupsOptions): Back
     put: disk.put,
     open,
     check: async (name, request) => {
-      for await (const chunk of await open(name, request)) void chunk;
+      for await (const chunk of await open(name, request)) release(chunk);
     },
     confirm: async (name, verification) => {
       let confirmed: BackupManifest | undefined;

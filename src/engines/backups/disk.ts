@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { conflict, isDiskFull } from '#kernel/errors';
+import { givenAway } from '#kernel/release';
 import { makeFolders, notAFile, orMissing, realFolders, syncFolder, walk } from './disk-folders.ts';
 import { diskIsFull, requireRoom, type Floor } from './disk-room.ts';
 import { MAX_SMALL_BYTES, type Place, type StoredObject, type WriteOptions } from './place.ts';
@@ -73,9 +74,10 @@ export const createDiskPlace = ({ dir, floor }: DiskOptions): Place => {
       try {
         for (;;) {
           signal.throwIfAborted();
-          const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES);
+          const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+          const { bytesRead } = await handle.read(buffer, 0, READ_BYTES);
           if (bytesRead === 0) return;
-          yield buffer.subarray(0, bytesRead);
+          yield bytesRead === READ_BYTES ? givenAway(buffer) : buffer.subarray(0, bytesRead);
         }
       } finally {
         await handle.close();

@@ -56,6 +56,7 @@ export interface BackupManifest extends BackupName, BackupAbout, StoredFile {
 export interface PutRequest {
   /** Ending of the dump: letters and digits. */
   extension: string;
+  /** A chunk needs to be valid only until the next is asked for. */
   bytes: Bytes;
   /** Called after the last byte; when it rejects, the bytes are worthless and nothing is kept. */
   about: () => BackupAbout | Promise<BackupAbout>;

@@ -40,8 +40,9 @@ export const removeLeftOvers = async (shelf: Shelf, now: () => number, ageMs: nu
   let removed = await place.removeUnfinished();
   for (const { path, modified } of await place.list('')) {
     const name = nameOfPath(path);
-    if (name === undefined || path.endsWith(MANIFEST_ENDING) || now() - modified < ageMs || shelf.isClaimed(name))
-      continue;
+    // Files have fractions of a millisecond, which the clock has not.
+    const isYoung = now() - Math.floor(modified) < ageMs;
+    if (name === undefined || path.endsWith(MANIFEST_ENDING) || isYoung || shelf.isClaimed(name)) continue;
     // Claimed first, looked at second: it may have been finished since it was listed.
     removed += await shelf.claim(name, async (manifest) => {
       if ((await place.size(manifest)) !== undefined) return 0;

@@ -1,3 +1,4 @@
+import { release } from '#kernel/release';
 import type { Bytes } from './port.ts';
 
 /** Encrypting this much, the chunk of age, takes less than 1 ms; then others have their turn. */
@@ -5,13 +6,17 @@ const SLICE_BYTES = 64 * 1024;
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** In pieces that do not keep the event loop busy for long, with a turn for others between them. */
+/**
+ * In pieces that do not keep the event loop busy for long, with a turn for others between them. Copies: streams read ahead,
+ * and a chunk is valid only until the next is asked for.
+ */
 async function* inTurns(bytes: Bytes): Bytes {
   for await (const chunk of bytes) {
     for (let at = 0; at < chunk.byteLength; at += SLICE_BYTES) {
-      yield chunk.subarray(at, at + SLICE_BYTES);
+      yield new Uint8Array(chunk.subarray(at, at + SLICE_BYTES));
       await turn();
     }
+    release(chunk);
   }
 }
 

@@ -3,8 +3,8 @@ import type { Attachment, ContainerSpec, Labels, Runtime } from '#engines/runtim
 import type { Clock } from '#kernel/clock';
 import { BerthError } from '#kernel/errors';
 import type { Log } from '#kernel/log';
+import { release } from '#kernel/release';
 import type { Bytes, DatastoreInstance, JobEnd, JobRequest, Jobs } from './port.ts';
-import { createSweep, type Sweep } from '#kernel/sweep';
 import { createTail } from './tail.ts';
 
 export interface JobsOptions {
@@ -105,17 +105,14 @@ const finish = async (
   { id, ends, request }: RunningJob,
 ): Promise<JobEnd> => {
   const tail = createTail(STDERR_LINES);
-  const sweep = createSweep();
   const readAll = async (): Promise<void> => {
     for await (const { stream, data } of ends.output) {
-      sweep.pass(data.byteLength);
       if (stream === 'stderr') tail.add(data);
       else await request.stdout?.(data);
     }
   };
   // A command that ends before it has read all is not waited for by whoever feeds it.
-  await Promise.race([readAll(), onlyFailure(feed(ends.stdin, swept(request.stdin ?? nothing(), sweep)))]);
-  sweep.end();
+  await Promise.race([readAll(), onlyFailure(feed(ends.stdin, request.stdin ?? nothing()))]);
   const exitCode = await exitOf({ runtime, clock }, id, request.signal);
   const state = await runtime.inspect(id);
   return { exitCode, oomKilled: state?.oomKilled ?? false, stderr: tail.text() };
@@ -145,32 +142,24 @@ async function* nothing(): Bytes {
   // A command that reads its stdin is told at once that there is none.
 }
 
-async function* swept(source: Bytes, sweep: Sweep): AsyncGenerator<Uint8Array> {
-  for await (const chunk of source) {
-    sweep.pass(chunk.byteLength);
-    yield chunk;
-  }
-}
-
 /** When `source` fails, stdin is not ended: the command must not take a part for the whole. */
 const feed = async (stdin: Writable, source: Bytes): Promise<void> => {
   for await (const chunk of source) {
     if (stdin.destroyed) return;
-    if (!stdin.write(chunk)) await untilWritable(stdin);
+    await written(stdin, chunk);
+    release(chunk);
   }
   stdin.end();
 };
 
-const untilWritable = (stdin: Writable): Promise<void> =>
+/** Resolves when the chunk has gone, or nobody takes it any more. */
+const written = (stdin: Writable, chunk: Uint8Array): Promise<void> =>
   new Promise((resolve) => {
-    const done = (): void => {
-      stdin.off('drain', done);
-      stdin.off('close', done);
+    stdin.once('close', resolve);
+    stdin.write(chunk, () => {
+      stdin.off('close', resolve);
       resolve();
-    };
-    stdin.once('drain', done);
-    stdin.once('close', done);
-    if (stdin.destroyed) done();
+    });
   });
 
 const onlyFailure = (work: Promise<void>): Promise<never> =>

@@ -166,7 +166,7 @@ export interface Attachment {
   close(): void;
 }
 
-/** A piece of a stream, cut anywhere. Its bytes may be part of a larger buffer: copy what is kept for longer. */
+/** A piece of a stream, cut anywhere. Its bytes are valid until the next is asked for: copy what is kept for longer. */
 export interface OutputChunk {
   stream: 'stdout' | 'stderr';
   data: Uint8Array;

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Connection } from '#engines/docker/connection';
 import { engineError } from '#engines/docker/failures';
+import { lent } from '#kernel/release';
 import { missing } from './containers.ts';
 import { splitFrames } from './frames.ts';
 import { chunksOf } from './log-reader.ts';
@@ -53,7 +54,7 @@ const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 
 async function* readOutput(socket: Readable, what: string): AsyncGenerator<OutputChunk, void, undefined> {
   try {
-    yield* splitFrames(chunksOf(socket));
+    yield* splitFrames(lent(chunksOf(socket)));
   } catch (error) {
     throw engineError(what, error);
   } finally {

@@ -172,6 +172,6 @@ export const runOf = (row: DatastoreRow, input: Record<string, unknown>, more: P
 /** Reads all of it, as a restore does. */
 export const drained = async (bytes: Bytes): Promise<string> => {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of bytes) chunks.push(chunk);
+  for await (const chunk of bytes) chunks.push(new Uint8Array(chunk));
   return Buffer.concat(chunks).toString();
 };

@@ -71,7 +71,8 @@ export const openLab = async (): Promise<Lab> => {
     runtime,
     place,
     prefix,
-    again: (change = {}) => createDockerRegistry({ ...options, runtime, place: { ...place, ...change }, otherNetwork: freeNetwork }),
+    again: (change = {}) =>
+      createDockerRegistry({ ...options, runtime, place: { ...place, ...change }, otherNetwork: freeNetwork }),
     makeImage: async (content, base = 'scratch', bytes = 100_000) => {
       const name = nextName();
       // Bytes that do not compress, so that sizes on disk mean something.

@@ -1,8 +1,8 @@
 import type { Bytes } from '../port.ts';
 
-/** Passes chunks from one who pushes to one who pulls: never more than one of them waits. */
+/** Passes chunks from one who pushes to one who pulls, one at a time. */
 export interface HandOff {
-  /** Resolves when the chunk has been taken, or nobody takes any more. */
+  /** Resolves when the reader is done with the chunk and asks for the next, or nobody takes any more. */
   put(chunk: Uint8Array): Promise<void>;
   /** No more chunks: the reader sees the end, or at once the failure. */
   end(failure?: Error): void;
@@ -11,7 +11,9 @@ export interface HandOff {
 
 /** `onReturn` is waited for when the reader leaves early, even before its first read. */
 export const createHandOff = (onReturn: () => Promise<void>): HandOff => {
-  let offered: { chunk: Uint8Array; taken: () => void } | undefined;
+  let offered: { chunk: Uint8Array; used: () => void } | undefined;
+  /** Of the chunk that the reader has. */
+  let used = (): void => undefined;
   let waiting: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
   let ended: { failure: Error | undefined } | undefined;
   let left = false;
@@ -24,10 +26,11 @@ export const createHandOff = (onReturn: () => Promise<void>): HandOff => {
   };
 
   const next = (): Promise<IteratorResult<Uint8Array>> => {
+    used();
     if (offered !== undefined) {
-      const { chunk, taken } = offered;
+      const { chunk } = offered;
+      ({ used } = offered);
       offered = undefined;
-      taken();
       return Promise.resolve({ done: false, value: chunk });
     }
     if (ended !== undefined) return done();
@@ -35,10 +38,15 @@ export const createHandOff = (onReturn: () => Promise<void>): HandOff => {
     return waiting.promise;
   };
 
+  const letGo = (): void => {
+    used();
+    offered?.used();
+    offered = undefined;
+  };
+
   const leave = async (): Promise<IteratorResult<Uint8Array>> => {
     left = true;
-    offered?.taken();
-    offered = undefined;
+    letGo();
     ended = { failure: undefined };
     await onReturn();
     return { done: true, value: undefined };
@@ -47,13 +55,14 @@ export const createHandOff = (onReturn: () => Promise<void>): HandOff => {
   return {
     put: (chunk) => {
       if (left) return Promise.resolve();
-      if (waiting !== undefined) {
+      return new Promise((resolve) => {
+        if (waiting === undefined) {
+          offered = { chunk, used: resolve };
+          return;
+        }
+        used = resolve;
         waiting.resolve({ done: false, value: chunk });
         waiting = undefined;
-        return Promise.resolve();
-      }
-      return new Promise((taken) => {
-        offered = { chunk, taken };
       });
     },
     end: (failure) => {
@@ -61,8 +70,7 @@ export const createHandOff = (onReturn: () => Promise<void>): HandOff => {
       ended = { failure };
       if (failure !== undefined) {
         left = true;
-        offered?.taken();
-        offered = undefined;
+        letGo();
       }
       if (waiting === undefined) return;
       const { resolve } = waiting;

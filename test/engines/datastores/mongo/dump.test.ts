@@ -42,7 +42,7 @@ async function* from(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 const dumped = async (): Promise<{ bytes: Buffer; report: DumpReport }> => {
   const dump = await lab.engine.dump(docs, signal());
   const chunks: Uint8Array[] = [];
-  for await (const chunk of dump.bytes) chunks.push(chunk);
+  for await (const chunk of dump.bytes) chunks.push(new Uint8Array(chunk));
   return { bytes: Buffer.concat(chunks), report: await dump.report };
 };
 

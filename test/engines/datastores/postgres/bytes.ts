@@ -2,7 +2,7 @@ import type { Bytes } from '#engines/datastores/port';
 
 export const collect = async (bytes: Bytes): Promise<Buffer> => {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of bytes) chunks.push(chunk);
+  for await (const chunk of bytes) chunks.push(new Uint8Array(chunk));
   return Buffer.concat(chunks);
 };
 
@@ -20,3 +20,8 @@ export const failureOf = async (promise: Promise<unknown>): Promise<Error> => {
   }
   throw new TypeError('it did not fail');
 };
+
+/** For who looks at a chunk later than its source keeps it. */
+export async function* copied(bytes: Bytes): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) yield new Uint8Array(chunk);
+}

@@ -11,13 +11,21 @@ const isPending = async (promise: Promise<unknown>): Promise<boolean> => {
 };
 
 describe('a hand-off', () => {
-  test('holds one chunk: the next one is let in when that has been taken', async () => {
+  test('holds one chunk: the next one is let in when its reader is done with that', async () => {
     const handOff = createHandOff(nothing);
     const iterator = handOff.bytes[Symbol.asyncIterator]();
     const put = handOff.put(bytes(1));
-    expect(await isPending(put)).toBe(true);
     expect((await iterator.next()).value).toEqual(bytes(1));
+    expect(await isPending(put)).toBe(true);
+    const second = iterator.next();
     await put;
+    const later = handOff.put(bytes(2));
+    expect((await second).value).toEqual(bytes(2));
+    expect(await isPending(later)).toBe(true);
+    const end = iterator.next();
+    await later;
+    handOff.end();
+    expect((await end).done).toBe(true);
   });
 
   test('gives the chunk that is waiting before the end', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { docker } from '#test/support/docker.ts';
-import { collect, failureOf, inChunks } from './bytes.ts';
+import { collect, copied, failureOf, inChunks } from './bytes.ts';
 import { openDumpRig, type DumpRig } from './dump-rig.ts';
 
 setDefaultTimeout(180_000);
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await app.query('CREATE TABLE kept (id int)');
   await app.end();
   const dump = await rig.dumps.dump(rig.instance, never);
-  await rig.dumps.loadBeside(rig.instance, 'app_restore_0', dump.bytes, never);
+  await rig.dumps.loadBeside(rig.instance, 'app_restore_0', copied(dump.bytes), never);
   await rig.dumps.swap(rig.instance, { database: 'app_restore_0', kept: 'app_kept' });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { DumpReport } from '#engines/datastores/port';
-import { collect, failureOf, inChunks } from './bytes.ts';
+import { collect, copied, failureOf, inChunks } from './bytes.ts';
 import { openDumpRig, type DumpRig } from './dump-rig.ts';
 
 setDefaultTimeout(120_000);
@@ -187,7 +187,7 @@ test('a schema public that was dropped and made anew restores', async () => {
   await owner.end();
   await rig.dumps.swap(rig.instance, { database: 'app_fresh', kept: 'app_kept_3' });
   const dump = await rig.dumps.dump(rig.instance, never);
-  const { report } = await rig.dumps.loadBeside(rig.instance, 'app_restore_3', dump.bytes, never);
+  const { report } = await rig.dumps.loadBeside(rig.instance, 'app_restore_3', copied(dump.bytes), never);
   expect(report).toEqual(await dump.report);
   await rig.dumps.dropBeside(rig.instance, 'app_restore_3');
   await rig.dumps.swap(rig.instance, { database: 'app_kept_3', kept: 'app_fresh' });

@@ -83,7 +83,7 @@ const KEYS = 25;
 const takeDump = async (): Promise<{ file: Buffer; report: DumpReport }> => {
   const dump = await redis.engine.dump(redis.instance, AbortSignal.timeout(60_000));
   const chunks: Uint8Array[] = [];
-  for await (const chunk of dump.bytes) chunks.push(chunk);
+  for await (const chunk of dump.bytes) chunks.push(new Uint8Array(chunk));
   return { file: Buffer.concat(chunks), report: await dump.report };
 };
 
