@@ -3,7 +3,6 @@ import { useProjectLive } from '../data/follow.ts';
 import { operationsRead, projectRead } from '../data/reads.ts';
 import { OperationRows } from '../deploys/operation-rows.tsx';
 import { to } from '../locations.ts';
-import { isThere } from '../routes.tsx';
 import { useMay } from '../session/session.ts';
 import { LinkButton } from '../ui/button.tsx';
 import { ErrorCard } from '../ui/error-card.tsx';
@@ -12,7 +11,8 @@ import { Card, Empty, Notice, PageHead, SkeletonLines } from '../ui/layout.tsx';
 import { Badge } from '../ui/status.tsx';
 import { DatastoreRows } from './datastore-rows.tsx';
 import { EventRows } from './event-rows.tsx';
-import { ServiceRows } from './service-rows.tsx';
+import { RepoCard } from './repo-rows.tsx';
+import { ServiceTable } from './service-table.tsx';
 
 /** One project: what runs, what it stands on, what happened last. */
 const ProjectPage = ({ project }: { project: string }) => {
@@ -56,11 +56,19 @@ const ProjectPage = ({ project }: { project: string }) => {
               A service is made by its first deploy.
             </Empty>
           ) : (
-            <ServiceRows project={project} services={services} />
+            <ServiceTable services={services} />
           )}
         </Card>
         <div className="columns">
-          <Card title="Operations" flush>
+          <Card
+            title="Operations"
+            flush
+            actions={
+              <LinkButton slim look="quiet" to={`${to('operations')}?${new URLSearchParams({ project }).toString()}`}>
+                All
+              </LinkButton>
+            }
+          >
             {operations.length === 0 ? (
               <p className="card-body quiet">Nothing has been done yet.</p>
             ) : (
@@ -71,25 +79,22 @@ const ProjectPage = ({ project }: { project: string }) => {
             <Card
               title="Datastores"
               flush
-              {...(isThere('datastores') && {
-                actions: (
-                  <LinkButton slim look="quiet" to={to('datastores', { project })}>
-                    All
-                  </LinkButton>
-                ),
-              })}
+              actions={
+                <LinkButton slim look="quiet" to={to('datastores', { project })}>
+                  All
+                </LinkButton>
+              }
             >
               <DatastoreRows datastores={datastores} />
             </Card>
+            <RepoCard project={project} />
             <Card
               title="Environment"
-              {...(isThere('env') && {
-                actions: (
-                  <LinkButton slim look="quiet" to={to('env', { project })}>
-                    Edit
-                  </LinkButton>
-                ),
-              })}
+              actions={
+                <LinkButton slim look="quiet" to={to('env', { project })}>
+                  Edit
+                </LinkButton>
+              }
             >
               {keys.length === 0 ? (
                 <p className="quiet">No variables are set.</p>
@@ -106,13 +111,11 @@ const ProjectPage = ({ project }: { project: string }) => {
             <Card
               title="Events"
               flush
-              {...(isThere('events') && {
-                actions: (
-                  <LinkButton slim look="quiet" to={to('events', { project })}>
-                    All
-                  </LinkButton>
-                ),
-              })}
+              actions={
+                <LinkButton slim look="quiet" to={to('events', { project })}>
+                  All
+                </LinkButton>
+              }
             >
               <EventRows events={events.slice(-8).reverse()} />
             </Card>

@@ -1,36 +1,28 @@
-import { useState } from 'react';
 import type { Service } from '#modules/services';
+import { useSearchChange } from '../data/search.ts';
 import { useMay } from '../session/session.ts';
 import { useShortcuts } from '../shell/shortcuts.ts';
 import { DeployDialog } from '../start/deploy-dialog.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { Menu, type MenuItem } from '../ui/menu.tsx';
+import { RollbackDialog } from './rollback.tsx';
 import { ScaleDialog } from './scale.tsx';
-import { restartOf, rollbackOf } from './verbs.ts';
+import { SERVICE_ACTIONS, type ServiceAction } from './service-actions.ts';
+import { restartOf } from './verbs.ts';
 
-/** What can be done to a service, as far as the token may. */
+/** What can be done to a service, as far as the token may. Each has an address, `?do=restart`, so that the palette reaches it. */
 export const ServiceActions = ({ service }: { service: Service }) => {
   const may = useMay();
-  const [open, setOpen] = useState<'deploy' | 'restart' | 'rollback' | 'scale'>();
-  const close = (): void => setOpen(undefined);
-  const live = service.live_release !== null;
-  const canDeploy = may('deploy');
-  const canScale = may('scale');
-  useShortcuts({
-    ...(canDeploy && { d: () => setOpen('deploy') }),
-    ...(canDeploy && live && service.replicas > 0 && { r: () => setOpen('restart') }),
-    ...(canScale && live && { s: () => setOpen('scale') }),
-  });
-  const items: MenuItem[] = [
-    ...(canDeploy && live && service.replicas > 0
-      ? [{ label: 'Restart', icon: 'restart', onSelect: () => setOpen('restart') } as const]
-      : []),
-    ...(canScale && live ? [{ label: 'Scale', icon: 'scale', onSelect: () => setOpen('scale') } as const] : []),
-    ...(canDeploy && service.previous_release !== null
-      ? [{ label: 'Roll back to the release before', icon: 'rollback', onSelect: () => setOpen('rollback') } as const]
-      : []),
-  ];
+  const [search, change] = useSearchChange();
+  const offered = SERVICE_ACTIONS.filter(({ capability, fits }) => may(capability) && fits(service));
+  const open = offered.find(({ name }) => name === search.get('do'))?.name;
+  const show = (name: ServiceAction['name'] | undefined): void => change({ do: name });
+  const close = (): void => show(undefined);
+  useShortcuts(Object.fromEntries(offered.map(({ key, name }) => [key, () => show(name)])));
+  const items = offered
+    .filter(({ name }) => name !== 'deploy')
+    .map(({ name, label, icon }): MenuItem => ({ label, icon, onSelect: () => show(name) }));
   return (
     <>
       {items.length > 0 && (
@@ -39,8 +31,8 @@ export const ServiceActions = ({ service }: { service: Service }) => {
           trigger={(props) => <IconButton {...props} icon="more" label="More actions" look="plain" />}
         />
       )}
-      {canDeploy && (
-        <Button look="primary" icon="deploy" onClick={() => setOpen('deploy')}>
+      {may('deploy') && (
+        <Button look="primary" icon="deploy" onClick={() => show('deploy')}>
           Deploy
         </Button>
       )}
@@ -49,14 +41,7 @@ export const ServiceActions = ({ service }: { service: Service }) => {
       {open === 'restart' && (
         <Confirm title={`Restart ${service.name}`} verb="Restart" {...restartOf(service)} onClose={close} />
       )}
-      {open === 'rollback' && (
-        <Confirm
-          title={`Roll ${service.name} back`}
-          verb="Roll back"
-          {...rollbackOf(service, undefined)}
-          onClose={close}
-        />
-      )}
+      {open === 'rollback' && <RollbackDialog service={service} onClose={close} />}
     </>
   );
 };

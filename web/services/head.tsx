@@ -6,28 +6,24 @@ import type { ServiceDetail } from '#modules/services';
 import { useProjectLive } from '../data/follow.ts';
 import { operationsRead, serviceRead } from '../data/reads.ts';
 import { KIND_NAMES, isOpen, statusOf } from '../deploys/kinds.ts';
-import { to, type LocationName } from '../locations.ts';
-import { isThere } from '../routes.tsx';
+import { to } from '../locations.ts';
+import { useMay } from '../session/session.ts';
+import { useShortcuts } from '../shell/shortcuts.ts';
+import { CopyButton } from '../ui/code.tsx';
 import { LinkButton } from '../ui/button.tsx';
 import { ErrorCard } from '../ui/error-card.tsx';
-import { LinkTabs, PageHead, SkeletonLines } from '../ui/layout.tsx';
+import { Empty, LinkTabs, PageHead, SkeletonLines } from '../ui/layout.tsx';
 import { Status } from '../ui/status.tsx';
 import { Took } from '../ui/time.tsx';
 import { ServiceActions } from './actions.tsx';
 import { LiveUrl, ServiceStatus } from './parts.tsx';
+import { upSince } from './state.ts';
+import { SERVICE_TABS } from './tabs.ts';
 
 export interface ServicePath {
   project: string;
   service: string;
 }
-
-const TABS = [
-  ['service', 'Overview'],
-  ['releases', 'Releases'],
-  ['logs', 'Logs'],
-  ['usage', 'Usage'],
-  ['serviceSettings', 'Settings'],
-] as const satisfies readonly (readonly [LocationName, string])[];
 
 /** The frame of every page of a service: head, actions, what is under way, tabs. `children` get the service. */
 export const ServiceFrame = ({
@@ -35,48 +31,81 @@ export const ServiceFrame = ({
   service,
   children,
 }: ServicePath & { children: (detail: ServiceDetail) => ReactNode }) => {
-  const { data, error, refetch } = useQuery(serviceRead(project, service));
-  const { data: operations = [] } = useQuery(operationsRead({ project, service, limit: 10 }));
-  const [path] = useLocation();
+  const may = useMay();
+  const allowed = may('read');
+  const { data, error, refetch } = useQuery({ ...serviceRead(project, service), enabled: allowed });
+  const tab = useTab({ project, service });
+  const crumbs = [{ label: project, to: to('project', { project }) }];
   useProjectLive(project);
-  if (data === undefined && error !== null)
+  if (!allowed || (data === undefined && error !== null))
     return (
       <>
-        <PageHead title={service} crumbs={[{ label: project, to: to('project', { project }) }]} />
-        <ErrorCard
-          error={error}
-          onRetry={() => void refetch()}
-          actions={<LinkButton to={to('project', { project })}>To the project</LinkButton>}
-        />
+        <PageHead title={service} crumbs={crumbs} />
+        {allowed ? (
+          <ErrorCard
+            error={error}
+            onRetry={() => void refetch()}
+            actions={<LinkButton to={to('project', { project })}>To the project</LinkButton>}
+          />
+        ) : (
+          <Empty icon="service" title="This token may not look at services">
+            It lacks the capability “read”. Sign in with one that has it, or ask whoever minted it.
+          </Empty>
+        )}
       </>
     );
-  if (data === undefined) return <SkeletonLines lines={6} />;
-  const under = operations.find(isOpen);
   return (
     <>
       <PageHead
         title={service}
-        crumbs={[{ label: project, to: to('project', { project }) }]}
-        beside={<ServiceStatus status={data.status} />}
-        below={data.live_release === null ? 'Nothing is live yet' : <LiveUrl url={data.service_url} />}
-        actions={<ServiceActions service={data} />}
+        crumbs={crumbs}
+        {...(tab.label !== 'Overview' && { section: tab.label })}
+        beside={data !== undefined && <ServiceStatus status={data.status} />}
+        below={data === undefined ? ' ' : <Where service={data} />}
+        actions={data !== undefined && <ServiceActions service={data} />}
       />
-      {under !== undefined && <UnderWay operation={under} />}
-      <LinkTabs
-        label="Service"
-        current={path}
-        tabs={TABS.filter(([name]) => isThere(name)).map(([name, label]) => ({
-          label,
-          to: to(name, { project, service }),
-        }))}
-      />
-      {children(data)}
+      <UnderWay project={project} service={service} />
+      <LinkTabs label="Service" current={tab.path} tabs={tab.tabs} />
+      {data === undefined ? <SkeletonLines lines={6} /> : children(data)}
     </>
   );
 };
 
+/** The pages of a service, each by a key too. */
+const useTab = ({ project, service }: ServicePath) => {
+  const [path, navigate] = useLocation();
+  const tabs = SERVICE_TABS.map(({ name, label, key }) => ({ label, key, to: to(name, { project, service }) }));
+  useShortcuts(Object.fromEntries(tabs.map((tab) => [tab.key, () => navigate(tab.to)])));
+  return { path, tabs, label: tabs.find((tab) => tab.to === path)?.label ?? 'Overview' };
+};
+
+/** Where it answers, and since when. */
+const Where = ({ service }: { service: ServiceDetail }) => {
+  if (service.live_release === null) return 'Nothing is live yet';
+  const since = upSince(service);
+  return (
+    <span className="row wrap service-where">
+      <span className="row tight">
+        <LiveUrl url={service.service_url} />
+        <CopyButton text={service.service_url} label="Copy the address" />
+      </span>
+      {since !== undefined && (
+        <span>
+          up for <Took from={since} to={null} />
+        </span>
+      )}
+      <Link href={to('releases', { project: service.project, service: service.name })} className="plain-link">
+        <code>{service.live_release}</code>
+      </Link>
+    </span>
+  );
+};
+
 /** What is being done to the service right now. */
-const UnderWay = ({ operation }: { operation: Operation }) => {
+const UnderWay = ({ project, service }: ServicePath) => {
+  const { data: operations = [] } = useQuery(operationsRead({ project, service, limit: 10 }));
+  const operation: Operation | undefined = operations.find(isOpen);
+  if (operation === undefined) return null;
   const { tone, word } = statusOf(operation);
   return (
     <Link href={to('operation', { operation: operation.operation_id })} className="under-way">

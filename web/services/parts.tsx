@@ -1,3 +1,4 @@
+import type { Release } from '#modules/releases';
 import type { Service } from '#modules/services';
 import { Icon } from '../ui/icons.tsx';
 import { Quay, Status } from '../ui/status.tsx';
@@ -21,3 +22,21 @@ export const LiveUrl = ({ url }: { url: string }) => (
     <span className="sr-only"> (opens in a new tab)</span>
   </a>
 );
+
+const SHOWN = 8;
+
+/** What a release was made of: a commit, or an archive. */
+export const Source = ({ release: { commit, source_sha256: digest } }: { release: Release }) => {
+  if (commit !== null)
+    return (
+      <span className="nowrap">
+        commit <code title={commit}>{commit.slice(0, SHOWN)}</code>
+      </span>
+    );
+  if (digest === null) return 'no source';
+  return (
+    <span className="nowrap">
+      archive <code title={digest}>{digest.slice(0, SHOWN)}</code>
+    </span>
+  );
+};

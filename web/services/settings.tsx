@@ -1,107 +1,51 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useLocation } from 'wouter';
-import type { Service, Settings } from '#modules/services';
+import { Link, useLocation } from 'wouter';
+import type { Service } from '#modules/services';
 import { to } from '../locations.ts';
 import { useMay } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { Field, Input, Select } from '../ui/field.tsx';
-import { Card } from '../ui/layout.tsx';
+import { Card, Notice } from '../ui/layout.tsx';
 import { ServiceFrame, type ServicePath } from './head.tsx';
+import { comparisonRead } from './reads.ts';
+import {
+  changesOf,
+  conflictsOf,
+  SETTINGS,
+  typedOver,
+  valuesOf,
+  withEdit,
+  type Edits,
+  type SettingKey,
+} from './setting-values.ts';
 import { changeOf, deletionOf } from './verbs.ts';
 
 const SettingsPage = (path: ServicePath) => (
   <ServiceFrame {...path}>
     {(service) => (
       <div className="stack wide">
-        <SettingsForm key={service.updated_at} service={service} />
+        <SettingsForm service={service} />
+        {service.live_release !== null && <StartCommand service={service} live={service.live_release} />}
         <Deletion service={service} />
       </div>
     )}
   </ServiceFrame>
 );
 
-interface Setting {
-  key: 'health_path' | 'health_timeout_seconds' | 'drain_seconds' | 'memory_mb' | 'cpus';
-  label: string;
-  hint: string;
-  /** What is wrong with the text; undefined when it will do. */
-  check: (text: string) => string | undefined;
-}
-
-const number =
-  (from: number, to: number, whole = true) =>
-  (text: string): string | undefined => {
-    const value = Number(text);
-    const fits = text.trim() !== '' && value >= from && value <= to && (!whole || Number.isInteger(value));
-    return fits ? undefined : `a ${whole ? 'whole ' : ''}number from ${from} to ${to}`;
-  };
-
-const SETTINGS: readonly Setting[] = [
-  {
-    key: 'health_path',
-    label: 'Health path',
-    hint: 'Must answer 2xx or 3xx before a release takes traffic. Empty: it only has to accept connections.',
-    check: (text) =>
-      text === '' || /^\/[\x21-\x7e]{0,255}$/.test(text) ? undefined : 'a path that begins with /, without spaces',
-  },
-  {
-    key: 'health_timeout_seconds',
-    label: 'Health timeout, in seconds',
-    hint: 'How long a new replica may take.',
-    check: number(1, 600),
-  },
-  {
-    key: 'drain_seconds',
-    label: 'Drain, in seconds',
-    hint: 'How long requests under way have to end.',
-    check: number(0, 300),
-  },
-  {
-    key: 'memory_mb',
-    label: 'Memory of a replica, in MiB',
-    hint: 'Beyond it the replica is killed and started anew.',
-    check: number(16, 1_048_576),
-  },
-  {
-    key: 'cpus',
-    label: 'CPU of a replica, in cores',
-    hint: 'Parts of a core too: 0.5.',
-    check: number(0.05, 256, false),
-  },
-];
-
-type Values = Record<Setting['key'] | 'protocol', string>;
-
-const valuesOf = (service: Service): Values => ({
-  health_path: service.health_path ?? '',
-  health_timeout_seconds: String(service.health_timeout_seconds),
-  drain_seconds: String(service.drain_seconds),
-  memory_mb: String(service.memory_mb),
-  cpus: String(service.cpus),
-  protocol: service.protocol,
-});
-
-const changesOf = (before: Values, now: Values): Settings => {
-  const settings: Record<string, unknown> = {};
-  for (const key of Object.keys(now) as (keyof Values)[]) {
-    if (now[key] === before[key]) continue;
-    if (key === 'protocol') settings[key] = now[key];
-    else if (key === 'health_path') settings[key] = now[key] === '' ? null : now[key];
-    else settings[key] = Number(now[key]);
-  }
-  return settings;
-};
-
 const SettingsForm = ({ service }: { service: Service }) => {
   const may = useMay();
-  const before = valuesOf(service);
-  const [values, setValues] = useState(before);
+  const [edits, setEdits] = useState<Edits>({});
   const [saving, setSaving] = useState(false);
-  const settings = changesOf(before, values);
+  const current = valuesOf(service);
+  const values = typedOver(current, edits);
+  const settings = changesOf(current, values);
   const changed = Object.keys(settings).length > 0;
   const wrong = SETTINGS.some(({ key, check }) => check(values[key]) !== undefined);
   const readOnly = !may('deploy') || !may('scale');
+  const set = (key: SettingKey, typed: string): void => setEdits(withEdit(edits, key, typed, current));
+  const conflicts = conflictsOf(current, edits);
   return (
     <Card title="Settings">
       <form
@@ -111,6 +55,24 @@ const SettingsForm = ({ service }: { service: Service }) => {
           if (changed && !wrong) setSaving(true);
         }}
       >
+        {conflicts.length > 0 && (
+          <div className="across" role="status">
+            <Notice tone="warn">
+              <strong>Somebody else has changed this service while you edited it.</strong>
+              <ul>
+                {conflicts.map((key) => (
+                  <li key={key}>
+                    {labelOf(key)} is now <code>{current[key] === '' ? 'empty' : current[key]}</code>; yours is{' '}
+                    <code>{values[key] === '' ? 'empty' : values[key]}</code>, and would replace it.
+                  </li>
+                ))}
+              </ul>
+              <Button slim onClick={() => setEdits(without(edits, conflicts))}>
+                Take theirs
+              </Button>
+            </Notice>
+          </div>
+        )}
         {SETTINGS.map(({ key, label, hint, check }) => (
           <Field key={key} label={label} hint={hint} error={check(values[key])}>
             {(wired) => (
@@ -120,12 +82,12 @@ const SettingsForm = ({ service }: { service: Service }) => {
                 inputMode={key === 'health_path' ? 'text' : 'decimal'}
                 readOnly={readOnly}
                 value={values[key]}
-                onChange={(event) => setValues({ ...values, [key]: event.target.value })}
+                onChange={(event) => set(key, event.target.value)}
               />
             )}
           </Field>
         ))}
-        <Field label="Protocol to the app" hint="h2c is HTTP/2 without TLS, for gRPC.">
+        <Field label={PROTOCOL} hint="h2c is HTTP/2 without TLS, for gRPC.">
           {(wired) => (
             <Select
               {...wired}
@@ -135,17 +97,17 @@ const SettingsForm = ({ service }: { service: Service }) => {
                 { value: 'http', label: 'http' },
                 { value: 'h2c', label: 'h2c' },
               ]}
-              onChange={(event) => setValues({ ...values, protocol: event.target.value })}
+              onChange={(event) => set('protocol', event.target.value)}
             />
           )}
         </Field>
         {!readOnly && (
-          <div className="row">
+          <div className="row across">
             <Button type="submit" look="primary" disabled={!changed || wrong}>
               Review changes
             </Button>
             {changed && (
-              <Button look="quiet" onClick={() => setValues(before)}>
+              <Button look="quiet" onClick={() => setEdits({})}>
                 Discard
               </Button>
             )}
@@ -156,12 +118,41 @@ const SettingsForm = ({ service }: { service: Service }) => {
         <Confirm
           title={`Change ${service.name}`}
           verb="Apply"
+          variant={JSON.stringify(settings)}
           {...changeOf(service, settings)}
           onClose={() => setSaving(false)}
         >
           <p className="quiet">New replicas start with these settings beside the old ones, which then go.</p>
         </Confirm>
       )}
+    </Card>
+  );
+};
+
+const PROTOCOL = 'Protocol to the app';
+
+const labelOf = (key: SettingKey): string => SETTINGS.find((setting) => setting.key === key)?.label ?? PROTOCOL;
+
+const without = (edits: Edits, keys: readonly SettingKey[]): Edits =>
+  Object.fromEntries(Object.entries(edits).filter(([key]) => !keys.includes(key as SettingKey)));
+
+/** It belongs to the source, so that each release has its own; here is where to find it. */
+const StartCommand = ({ service, live }: { service: Service; live: string }) => {
+  const { project, name } = service;
+  const { data } = useQuery(comparisonRead({ project, service: name, release: live, against: live }));
+  const start = data?.to.start_command ?? null;
+  return (
+    <Card title="Start command">
+      <div className="stack tight">
+        {data !== undefined && (
+          <p>{start === null ? 'The image says itself what it starts with.' : <code>{start.join(' ')}</code>}</p>
+        )}
+        <p className="quiet">
+          Each release has its own. Set <code>start</code> below <code>[build]</code> in the source’s{' '}
+          <code>berth.toml</code>, or the variable <code>BERTH_START</code> in the{' '}
+          <Link href={to('env', { project })}>environment</Link>, and deploy.
+        </p>
+      </div>
     </Card>
   );
 };

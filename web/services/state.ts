@@ -1,4 +1,4 @@
-import type { ReplicaView, Service } from '#modules/services';
+import type { ReplicaView, Service, ServiceDetail } from '#modules/services';
 import type { SlotState, Tone } from '../ui/status.tsx';
 
 /** What the status of a service looks like, and is called. */
@@ -31,3 +31,10 @@ export const slotOf = ({ state, running }: ReplicaView): SlotState => {
 
 export const replicaText = ({ replicas, running_replicas }: Pick<Service, 'replicas' | 'running_replicas'>): string =>
   replicas === 0 ? 'scaled to 0' : `${running_replicas} of ${replicas} replicas run`;
+
+/** Since when the oldest of its live replicas runs. */
+export const upSince = ({ replica_states: replicas }: Pick<ServiceDetail, 'replica_states'>): string | undefined =>
+  replicas
+    .filter(({ state, running, started_at: at }) => state === 'live' && running && at !== null)
+    .flatMap(({ started_at: at }) => at ?? [])
+    .sort()[0];

@@ -1,10 +1,9 @@
 import { useState } from 'react';
-import { signOut, useSession } from '../session/session.ts';
+import { useSession } from '../session/session.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Menu } from '../ui/menu.tsx';
-import { toast } from '../ui/toast.tsx';
-import { asApiError } from '../api.ts';
 import { AboutSession } from './about-session.tsx';
+import { leave } from './leave.ts';
 import { setTheme, useTheme, type Theme } from './theme.ts';
 
 const THEMES = [
@@ -18,9 +17,6 @@ export const Account = () => {
   const { principal } = useSession();
   const theme = useTheme();
   const [about, setAbout] = useState(false);
-  const leave = (everywhere: boolean): void => {
-    signOut(everywhere).catch((thrown: unknown) => toast('bad', `Not signed out: ${asApiError(thrown).message}`));
-  };
   return (
     <>
       <Menu

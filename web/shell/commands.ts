@@ -1,8 +1,11 @@
 import type { Capability } from '#kernel/scope';
 import type { ProjectSummary } from '#modules/live';
-import { LOCATIONS, to, type LocationName } from '../locations.ts';
-import { isThere } from '../routes.tsx';
+import { to } from '../locations.ts';
+import { SERVICE_ACTIONS } from '../services/service-actions.ts';
+import { SERVICE_TABS } from '../services/tabs.ts';
 import type { IconName } from '../ui/icons.tsx';
+import { leave } from './leave.ts';
+import { isOffered, PROJECT_PLACES, projectPlace, SERVER_PLACES } from './places.ts';
 import { setTheme } from './theme.ts';
 
 export interface Command {
@@ -23,10 +26,10 @@ export interface CommandSource {
 
 /** Everything that the palette offers: nearest first. */
 export const commandsOf = (source: CommandSource): Command[] => {
-  const { project, projects } = source;
+  const { project, projects, may } = source;
   const near = [...projects].sort((a, b) => Number(b.name === project) - Number(a.name === project));
   return [
-    ...near.flatMap(placesOf),
+    ...near.flatMap((each) => placesOf(each, may)),
     ...near.map(({ name }) => link(name, 'project', 'projects', to('project', { project: name }))),
     ...near.flatMap((tree) => projectPlaces(tree.name)),
     ...actions(source),
@@ -41,48 +44,40 @@ const link = (label: string, where: string, icon: IconName, to: string): Command
   to,
 });
 
-const placesOf = ({ name: project, services, datastores }: ProjectSummary): Command[] => [
+const placesOf = ({ name: project, services, datastores }: ProjectSummary, may: CommandSource['may']): Command[] => [
   ...services.map(({ name: service }) =>
     link(service, `service in ${project}`, 'service', to('service', { project, service })),
   ),
-  ...(isThere('logs')
-    ? services.map(({ name: service }) => link(`Logs of ${service}`, project, 'logs', to('logs', { project, service })))
-    : []),
-  ...(isThere('datastore')
-    ? datastores.map(({ name: datastore }) =>
-        link(datastore, `datastore in ${project}`, 'datastore', to('datastore', { project, datastore })),
-      )
-    : []),
+  ...services.flatMap((each) => servicePlaces(project, each, may)),
+  ...datastores.flatMap(({ name: datastore }) => [
+    link(datastore, `datastore in ${project}`, 'datastore', to('datastore', { project, datastore })),
+    ...['data', 'console', 'backups'].map((tab) =>
+      link(`${datastore}: ${tab}`, project, 'datastore', to('datastoreTab', { project, datastore, tab })),
+    ),
+  ]),
 ];
 
-const PROJECT_PLACES: readonly [
-  name: 'env' | 'events' | 'datastores' | 'repos' | 'projectSettings',
-  label: string,
-  icon: IconName,
-][] = [
-  ['env', 'Environment', 'env'],
-  ['events', 'Events', 'events'],
-  ['datastores', 'Datastores', 'datastore'],
-  ['repos', 'Repositories', 'repo'],
-  ['projectSettings', 'Settings', 'settings'],
-];
+/** The pages of a service, and what can be done to it, by the address of its dialog. */
+const servicePlaces = (
+  project: string,
+  service: ProjectSummary['services'][number],
+  may: CommandSource['may'],
+): Command[] => {
+  const path = { project, service: service.name };
+  return [
+    ...SERVICE_TABS.filter(({ name }) => name !== 'service').map(({ name, label, icon }) =>
+      link(`${label} of ${service.name}`, project, icon, to(name, path)),
+    ),
+    ...SERVICE_ACTIONS.filter(({ capability, fits }) => may(capability) && fits(service)).map(({ name, label, icon }) =>
+      link(`${label}: ${service.name}`, project, icon, `${to('service', path)}?do=${name}`),
+    ),
+  ];
+};
 
 const projectPlaces = (project: string): Command[] =>
-  PROJECT_PLACES.filter(([name]) => isThere(name)).map(([name, label, icon]) =>
-    link(label, project, icon, to(name, { project })),
+  PROJECT_PLACES.filter(({ name }) => name !== 'project').map((place) =>
+    link(place.label, project, place.icon, projectPlace(place, project)),
   );
-
-const SERVER_PLACES: readonly [
-  name: 'home' | 'operations' | 'tokens' | 'admin',
-  label: string,
-  icon: IconName,
-  needs?: Capability,
-][] = [
-  ['home', 'All projects', 'projects'],
-  ['operations', 'Operations', 'operations'],
-  ['tokens', 'Tokens', 'token', 'manage_tokens'],
-  ['admin', 'Admin', 'admin', 'admin'],
-];
 
 const actions = ({ project, may }: CommandSource): Command[] => [
   ...(may('deploy')
@@ -95,13 +90,31 @@ const actions = ({ project, may }: CommandSource): Command[] => [
         ),
       ]
     : []),
-  ...SERVER_PLACES.filter(
-    ([name, , , needs]) => isThere(name satisfies LocationName) && (needs === undefined || may(needs)),
-  ).map(([name, label, icon]) => link(label, 'server', icon, LOCATIONS[name])),
+  ...(may('manage_projects') ? [link('New project', 'action', 'plus', `${to('home')}?do=new`)] : []),
+  ...SERVER_PLACES.filter((place) => isOffered(place, may)).map(({ name, label, icon }) =>
+    link(name === 'home' ? 'All projects' : label, 'server', icon, to(name)),
+  ),
+  ...(may('admin')
+    ? ['capacity', 'versions', 'audit'].map((tab) => link(`Admin: ${tab}`, 'server', 'admin', to('adminTab', { tab })))
+    : []),
   { id: 'theme light', label: 'Light theme', where: 'theme', icon: 'sun', run: () => setTheme('light') },
   { id: 'theme dark', label: 'Dark theme', where: 'theme', icon: 'moon', run: () => setTheme('dark') },
   { id: 'theme auto', label: 'Theme as the system', where: 'theme', icon: 'auto', run: () => setTheme('auto') },
+  { id: 'sign out', label: 'Sign out', where: 'session', icon: 'external', run: () => leave(false) },
+  {
+    id: 'sign out everywhere',
+    label: 'Sign out everywhere',
+    where: 'session',
+    icon: 'external',
+    run: () => leave(true),
+  },
 ];
+
+/** What somebody pastes from a log or a message. */
+export const idCommands = (typed: string): Command[] => {
+  const [id] = /^op_[0-9a-z]{1,40}$/.exec(typed.trim()) ?? [];
+  return id === undefined ? [] : [link(id, 'operation', 'operations', to('operation', { operation: id }))];
+};
 
 /** Those that fit the letters typed, the best first: whole words, beginnings of words, then letters in order. */
 export const rank = (commands: readonly Command[], typed: string): Command[] => {

@@ -5,12 +5,18 @@ import { useMay } from '../session/session.ts';
 import { useModal } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Kbd } from '../ui/layout.tsx';
-import { commandsOf, rank, type Command } from './commands.ts';
+import { commandsOf, idCommands, rank, type Command } from './commands.ts';
 
 const MOST_SHOWN = 40;
 
+interface PaletteProps {
+  project: string | undefined;
+  onClose: () => void;
+  onHelp: () => void;
+}
+
 /** Finds any place and any action by a few letters (WAI-ARIA combobox with a listbox). */
-const Palette = ({ project, onClose }: { project: string | undefined; onClose: () => void }) => {
+const Palette = ({ project, onClose, onHelp }: PaletteProps) => {
   const id = useId();
   const ref = useModal(onClose);
   const [text, setText] = useState('');
@@ -18,8 +24,14 @@ const Palette = ({ project, onClose }: { project: string | undefined; onClose: (
   const [, navigate] = useLocation();
   const may = useMay();
   const projects = useSummaries();
-  const commands = useMemo(() => commandsOf({ project, projects: projects ?? [], may }), [project, projects, may]);
-  const found = rank(commands, text).slice(0, MOST_SHOWN);
+  const commands = useMemo(
+    () => [
+      ...commandsOf({ project, projects: projects ?? [], may }),
+      { id: 'help', label: 'Keyboard shortcuts', where: 'help', icon: 'info', run: onHelp } as const,
+    ],
+    [project, projects, may, onHelp],
+  );
+  const found = [...idCommands(text), ...rank(commands, text)].slice(0, MOST_SHOWN);
   const chosen = found[Math.min(at, found.length - 1)];
 
   const run = (command: Command | undefined): void => {

@@ -9,6 +9,7 @@ import { IconButton } from '../ui/button.tsx';
 import { useModal } from '../ui/dialog.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { Connection } from './connection.tsx';
+import { jumpsFrom } from './places.ts';
 import { usePaletteKey, useShortcuts } from './shortcuts.ts';
 import { Sidebar } from './sidebar.tsx';
 
@@ -25,10 +26,10 @@ export const Shell = ({ children }: { children: ReactNode }) => {
   useShortcuts({
     '/': () => setOpen('palette'),
     '?': () => setOpen('help'),
-    'g h': () => navigate(to('home')),
-    'g o': () => navigate(to('operations')),
     ...(may('deploy') && { n: () => navigate(project === undefined ? to('start') : to('newService', { project })) }),
-    ...(project !== undefined && { 'g p': () => navigate(to('project', { project })) }),
+    ...Object.fromEntries(
+      Object.entries(jumpsFrom(project, may)).map(([keys, place]) => [keys, () => navigate(place)]),
+    ),
   });
   // A drawer leads somewhere: once there, it is in the way.
   useEffect(() => setOpen((before) => (before === 'drawer' ? undefined : before)), [path]);
@@ -60,7 +61,9 @@ export const Shell = ({ children }: { children: ReactNode }) => {
         {children}
       </main>
       <Suspense fallback={null}>
-        {open === 'palette' && <Palette project={project} onClose={() => setOpen(undefined)} />}
+        {open === 'palette' && (
+          <Palette project={project} onClose={() => setOpen(undefined)} onHelp={() => setOpen('help')} />
+        )}
         {open === 'help' && <ShortcutHelp onClose={() => setOpen(undefined)} />}
       </Suspense>
     </div>

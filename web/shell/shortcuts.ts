@@ -11,6 +11,8 @@ const isTyping = (target: EventTarget | null): boolean =>
 
 /** How long the second key of a pair may take. */
 const PAIR_MS = 1200;
+/** Begins every pair: what follows it is never a key of its own. */
+const LEADER = 'g';
 
 /**
  * Keys of a page: `{ r: restart, 'g p': toProjects }`. They rest while somebody types, while a dialog is open, and while
@@ -20,15 +22,13 @@ export const useShortcuts = (keys: Record<string, () => void>): void => {
   const latest = useRef(keys);
   latest.current = keys;
   useEffect(() => {
-    let first = '';
-    let at = 0;
+    let led = Number.NEGATIVE_INFINITY;
     const onKey = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.composedPath()[0] ?? null)) return;
       if (document.querySelector('dialog[open]') !== null) return;
-      const pair = event.timeStamp - at < PAIR_MS ? `${first} ${event.key}` : event.key;
-      const run = latest.current[pair] ?? latest.current[event.key];
-      first = event.key;
-      at = event.timeStamp;
+      const pair = event.timeStamp - led < PAIR_MS ? `${LEADER} ${event.key}` : event.key;
+      led = pair === LEADER ? event.timeStamp : Number.NEGATIVE_INFINITY;
+      const run = latest.current[pair];
       if (run === undefined) return;
       event.preventDefault();
       run();

@@ -1,14 +1,15 @@
 import { Link } from 'wouter';
 import { useBrowserLocation } from 'wouter/use-browser-location';
 import { useSummaries } from '../data/follow.ts';
-import { findLocation, to, type LocationName } from '../locations.ts';
+import { findLocation, to } from '../locations.ts';
 import { isThere, preload } from '../routes.tsx';
 import { useMay } from '../session/session.ts';
-import { Icon, Mark, type IconName } from '../ui/icons.tsx';
+import { Icon, Mark } from '../ui/icons.tsx';
 import { Kbd } from '../ui/layout.tsx';
 import { Menu, type MenuItem } from '../ui/menu.tsx';
 import { Account } from './account.tsx';
 import { Connection } from './connection.tsx';
+import { isOffered, PROJECT_PLACES, projectPlace, SERVER_PLACES, type Place } from './places.ts';
 import { PALETTE_KEYS } from './shortcuts.ts';
 
 interface SidebarProps {
@@ -55,7 +56,9 @@ const ProjectSwitcher = ({ project }: { project: string | undefined }) => {
     })),
     { kind: 'rule' },
     { kind: 'link', label: 'All projects', icon: 'anchor', to: to('home') },
-    ...(may('manage_projects') ? [{ kind: 'link', label: 'New project', icon: 'plus', to: to('start') } as const] : []),
+    ...(may('manage_projects')
+      ? [{ kind: 'link', label: 'New project', icon: 'plus', to: `${to('home')}?do=new` } as const]
+      : []),
   ];
   return (
     <Menu
@@ -72,44 +75,14 @@ const ProjectSwitcher = ({ project }: { project: string | undefined }) => {
   );
 };
 
-interface Entry {
-  name: LocationName;
-  label: string;
-  icon: IconName;
+interface Entry extends Pick<Place, 'name' | 'label' | 'icon' | 'also'> {
   href: string;
-  /** Further places that belong to it. */
-  also?: readonly LocationName[];
 }
 
 const ProjectLinks = ({ project }: { project: string }) => (
   <NavList
     label="Project"
-    entries={[
-      {
-        name: 'project',
-        label: 'Services',
-        icon: 'service',
-        href: to('project', { project }),
-        also: ['service', 'releases', 'logs', 'usage', 'serviceSettings', 'newService'],
-      },
-      {
-        name: 'datastores',
-        label: 'Datastores',
-        icon: 'datastore',
-        href: to('datastores', { project }),
-        also: ['datastore', 'datastoreTab'],
-      },
-      {
-        name: 'repos',
-        label: 'Repositories',
-        icon: 'repo',
-        href: to('repos', { project }),
-        also: ['repo', 'repoPath'],
-      },
-      { name: 'env', label: 'Environment', icon: 'env', href: to('env', { project }) },
-      { name: 'events', label: 'Events', icon: 'events', href: to('events', { project }) },
-      { name: 'projectSettings', label: 'Settings', icon: 'settings', href: to('projectSettings', { project }) },
-    ]}
+    entries={PROJECT_PLACES.map((place) => ({ ...place, href: projectPlace(place, project) }))}
   />
 );
 
@@ -118,16 +91,10 @@ const ServerLinks = () => {
   return (
     <NavList
       label="Server"
-      entries={[
-        { name: 'home', label: 'Projects', icon: 'projects', href: to('home'), also: ['start'] },
-        { name: 'operations', label: 'Operations', icon: 'operations', href: to('operations'), also: ['operation'] },
-        ...(may('manage_tokens') || may('admin')
-          ? [{ name: 'tokens', label: 'Tokens', icon: 'token', href: to('tokens') } as const]
-          : []),
-        ...(may('admin')
-          ? [{ name: 'admin', label: 'Admin', icon: 'admin', href: to('admin'), also: ['adminTab'] } as const]
-          : []),
-      ]}
+      entries={SERVER_PLACES.filter((place) => isOffered(place, may)).map((place) => ({
+        ...place,
+        href: to(place.name),
+      }))}
     />
   );
 };

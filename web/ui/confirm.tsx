@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import type { DryRun } from '#kernel/schema';
+import { useAction } from './action.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { ErrorLine } from './error-card.tsx';
@@ -22,36 +23,34 @@ interface ConfirmProps {
   variant?: string;
   /** For what can't be undone: must be typed. */
   name?: string;
+  /** What is chosen in `children` is not something to ask the API for. */
+  blocked?: boolean;
 }
 
 /**
  * Asks before something changes, and shows the plan that the API makes of it. With `name` the name has to be typed
  * first. Stays open with the error when it fails.
  */
-export const Confirm = ({ title, children, verb, preview, run, onClose, variant = '', name }: ConfirmProps) => {
+export const Confirm = (props: ConfirmProps) => {
+  const { title, children, verb, preview, run, onClose, variant = '', name, blocked = false } = props;
   const [typed, setTyped] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const action = useAction();
   const plan = useQuery({
     queryKey: ['plan', title, name ?? '', variant],
     queryFn: preview,
     gcTime: 0,
     staleTime: 0,
     retry: false,
+    enabled: !blocked,
+    placeholderData: keepPreviousData,
   });
-  const ready = (name === undefined || typed === name) && plan.isSuccess;
+  const ready = (name === undefined || typed === name) && !blocked && plan.isSuccess && !plan.isPlaceholderData;
   const confirm = async (): Promise<void> => {
-    if (!ready || busy) return;
-    setBusy(true);
-    setError(undefined);
-    try {
+    if (!ready) return;
+    await action.run(async () => {
       await run();
       onClose();
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return (
     <Dialog
@@ -67,7 +66,7 @@ export const Confirm = ({ title, children, verb, preview, run, onClose, variant 
             type="submit"
             look={name === undefined ? 'primary' : 'danger'}
             filled={name !== undefined}
-            busy={busy}
+            busy={action.busy}
             disabled={!ready}
           >
             {verb}
@@ -76,9 +75,9 @@ export const Confirm = ({ title, children, verb, preview, run, onClose, variant 
       }
     >
       {children}
-      {plan.isPending && <SkeletonLines lines={2} />}
-      {plan.isError && <ErrorLine error={plan.error} />}
-      {plan.isSuccess && <Plan plan={plan.data} />}
+      {plan.isLoading && <SkeletonLines lines={2} />}
+      {!blocked && plan.isError && <ErrorLine error={plan.error} />}
+      {!blocked && plan.isSuccess && <Plan plan={plan.data} />}
       {name !== undefined && (
         <Field label={<>Type “{name}” to confirm</>}>
           {(wired) => (
@@ -86,7 +85,7 @@ export const Confirm = ({ title, children, verb, preview, run, onClose, variant 
           )}
         </Field>
       )}
-      {error !== undefined && <ErrorLine error={error} />}
+      {action.error !== undefined && <ErrorLine error={action.error} />}
     </Dialog>
   );
 };
@@ -115,19 +114,38 @@ export const Plan = ({ plan: { plan } }: { plan: DryRun }) => (
   </div>
 );
 
-const KNOWN = new Set(['action', 'resource', 'name', 'build']);
+const KNOWN = new Set(['action', 'resource', 'name', 'build', 'from', 'to']);
 
 const Further = ({ change }: { change: Record<string, unknown> }) => {
   const rest = Object.entries(change).filter(([key, value]) => !KNOWN.has(key) && value !== undefined);
-  if (rest.length === 0) return null;
+  const exchanged = exchangeOf(change);
+  if (rest.length === 0 && exchanged.length === 0) return null;
   return (
     <span className="small quiet">
+      {exchanged.map(({ key, from, to }) => (
+        <span key={key}>
+          {' · '}
+          {key.replaceAll('_', ' ')} <code>{textOf(from)}</code> → <code>{textOf(to)}</code>
+        </span>
+      ))}
       {rest.map(([key, value]) => (
         <span key={key}>
           {' · '}
-          {key.replaceAll('_', ' ')} <code>{typeof value === 'string' ? value : JSON.stringify(value)}</code>
+          {key.replaceAll('_', ' ')} <code>{textOf(value)}</code>
         </span>
       ))}
     </span>
   );
 };
+
+const textOf = (value: unknown): string =>
+  value === null || value === undefined ? 'none' : typeof value === 'string' ? value : JSON.stringify(value);
+
+/** What had other values before, field by field. */
+const exchangeOf = ({ from, to }: Record<string, unknown>): { key: string; from: unknown; to: unknown }[] => {
+  if (!isRecord(from) || !isRecord(to)) return from === undefined && to === undefined ? [] : [{ key: '', from, to }];
+  return Object.keys(to).map((key) => ({ key, from: from[key], to: to[key] }));
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -30,6 +30,7 @@ const PATHS = {
   close: <path d="m3.5 3.5 9 9M12.5 3.5l-9 9" />,
   check: <path d="m3 8.5 3.5 3.5L13 4.5" />,
   plus: <path d="M8 3v10M3 8h10" />,
+  minus: <path d="M3 8h10" />,
   more: <path d="M3.5 8h.01M8 8h.01M12.5 8h.01" strokeWidth="2.2" />,
   menu: <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />,
   down: <path d="m4 6 4 4 4-4" />,

@@ -10,11 +10,18 @@ interface PageHeadProps {
   below?: ReactNode;
   crumbs?: readonly { label: string; to: string }[];
   actions?: ReactNode;
+  /** Which of its pages this is: for the title of the tab. */
+  section?: string;
 }
 
 /** The head of every page: one h1, and the title of the tab. */
-export const PageHead = ({ title, beside, below, crumbs = [], actions }: PageHeadProps) => {
-  const names = [title, ...crumbs.map(({ label }) => label).reverse(), 'berth'].join(' · ');
+export const PageHead = ({ title, beside, below, crumbs = [], actions, section }: PageHeadProps) => {
+  const names = [
+    ...(section === undefined ? [] : [section]),
+    title,
+    ...crumbs.map(({ label }) => label).reverse(),
+    'berth',
+  ].join(' · ');
   useEffect(() => {
     document.title = names;
   }, [names]);

@@ -22,6 +22,7 @@ export const Sparkline = ({ values, max, width = 120, height = 28, label }: Spar
       width={width}
       height={height}
       viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="none"
       role="img"
       aria-label={label}
     >

@@ -1,22 +1,18 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useMemo, useRef, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
 import { useSearchChange } from '../data/search.ts';
-import { useLive } from '../live.ts';
 import { useMay } from '../session/session.ts';
 import { ErrorCard } from '../ui/error-card.tsx';
 import { Segmented } from '../ui/field.tsx';
 import { Card, Empty, SkeletonLines } from '../ui/layout.tsx';
 import { Chart } from './chart.tsx';
-import { RANGES, usageRead, type Range } from './read.ts';
+import { RANGES, usageRead, useUsageLive, type Range } from './read.ts';
 import { chartsOf } from './series.ts';
 
 interface UsageChartsProps {
   project: string;
   service: string;
 }
-
-/** The finest intervals are this long: nothing is newer. */
-const RENEW_MS = 15_000;
 
 /** Requests, latency, errors, CPU and memory of a service over time. */
 const UsageCharts = ({ project, service }: UsageChartsProps) => {
@@ -29,15 +25,9 @@ export default UsageCharts;
 const Charts = ({ project, service }: UsageChartsProps) => {
   const [search, change] = useSearchChange();
   const range = RANGES.find(({ value }) => value === search.get('range')) ?? RANGES[0];
-  const client = useQueryClient();
   const { data, error, refetch } = useQuery(usageRead(project, service, range.value));
-  const renewed = useRef(Date.now());
   const [cursor, setCursor] = useState<number>();
-  useLive(`usage:${project}/${service}`, () => {
-    if (Date.now() - renewed.current < RENEW_MS) return;
-    renewed.current = Date.now();
-    void client.invalidateQueries({ queryKey: ['usage', project, service] });
-  });
+  useUsageLive(project, service);
   const charts = useMemo(() => (data === undefined ? [] : chartsOf(data)), [data]);
   const choose = (next: Range): void => {
     setCursor(undefined);

@@ -1,6 +1,8 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
 import type { Usage } from '#modules/usage';
-import { at, call } from '../api.ts';
+import { at, call, type Query } from '../api.ts';
+import { useLive } from '../live.ts';
 
 export const RANGES = [
   { value: '1h', label: '1 hour', words: 'the last hour' },
@@ -12,15 +14,34 @@ export const RANGES = [
 export type Range = (typeof RANGES)[number]['value'];
 
 const POINTS = 240;
+/** A minute each: enough for a line without axes. */
+const GLANCE_POINTS = 60;
+/** The finest intervals are this long: nothing is newer. */
+const RENEW_MS = 15_000;
+
+const read = (project: string, service: string, name: string, query: Query) =>
+  queryOptions({
+    queryKey: ['usage', project, service, name],
+    queryFn: ({ signal }) =>
+      call<Usage>('GET', at('projects', project, 'services', service, 'usage'), { signal, query }),
+    placeholderData: keepPreviousData,
+  });
 
 /** What a service used, from so long ago until now. */
 export const usageRead = (project: string, service: string, range: Range) =>
-  queryOptions({
-    queryKey: ['usage', project, service, range],
-    queryFn: ({ signal }) =>
-      call<Usage>('GET', at('projects', project, 'services', service, 'usage'), {
-        signal,
-        query: { from: range, points: POINTS },
-      }),
-    placeholderData: keepPreviousData,
+  read(project, service, range, { from: range, points: POINTS });
+
+/** The last hour, for a glance. */
+export const glanceRead = (project: string, service: string) =>
+  read(project, service, 'glance', { from: '1h', points: GLANCE_POINTS });
+
+/** Reads the usage of a service anew as it is measured. */
+export const useUsageLive = (project: string, service: string): void => {
+  const client = useQueryClient();
+  const renewed = useRef(Date.now());
+  useLive(`usage:${project}/${service}`, () => {
+    if (Date.now() - renewed.current < RENEW_MS) return;
+    renewed.current = Date.now();
+    void client.invalidateQueries({ queryKey: ['usage', project, service] });
   });
+};

@@ -16,8 +16,10 @@ export interface ChartData {
   write: (value: number) => string;
 }
 
-const perSecond = (value: number): string => `${value >= 10 || value === 0 ? Math.round(value) : value.toFixed(1)}/s`;
-const millis = (value: number): string => (value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`);
+export const perSecond = (value: number): string =>
+  `${value >= 10 || value === 0 ? Math.round(value) : value.toFixed(1)}/s`;
+export const millis = (value: number): string =>
+  value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`;
 
 /** The times of a range, evenly, with those without a measurement: a gap must look like one. */
 export const timesOf = ({ from, to, step_seconds: step }: Pick<Usage, 'from' | 'to' | 'step_seconds'>): number[] => {
