@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { CreateRepo, CreatedRepo } from '#modules/repos';
 import { ApiError, at, call } from '../api.ts';
+import { useAction } from '../ui/action.ts';
 import { Button, LinkButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorLine } from '../ui/error-card.tsx';
@@ -24,27 +25,19 @@ export const CreateRepoDialog = ({ project, onClose }: CreateRepoProps) => {
   const [service, setService] = useState('');
   const [preview, setPreview] = useState(false);
   const [mirror, setMirror] = useState({ address: '', user: '', password: '' });
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { busy, error, run } = useAction();
   const [made, setMade] = useState<CreatedRepo>();
   const [, navigate] = useLocation();
-  const create = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
+  const create = (): Promise<void> =>
+    run(async () => {
       const reply = await call<CreatedRepo>('POST', at('projects', project, 'repos'), {
         json: bodyOf({ kind, name, service, preview, mirror }),
       });
       refreshRepos(project);
-      if (!reply.created) setError(alreadyThere(name));
-      else if (reply.webhook_secret !== null) setMade(reply);
+      if (!reply.created) throw alreadyThere(name);
+      if (reply.webhook_secret !== null) setMade(reply);
       else navigate(repoTo({ project, repo: reply.name }, 'tree'));
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   if (made !== undefined) return <Mirrored repo={made} onClose={onClose} />;
   return (
     <Dialog

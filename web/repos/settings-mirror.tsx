@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Repo } from '#modules/repos';
-import { ApiError, asApiError, call } from '../api.ts';
+import { ApiError, call } from '../api.ts';
+import { useAction } from '../ui/action.ts';
 import { Button } from '../ui/button.tsx';
 import { Copyable } from '../ui/code.tsx';
 import { ErrorLine } from '../ui/error-card.tsx';
@@ -48,15 +49,13 @@ interface PartProps extends MirrorProps {
 const Following = ({ id, repo, onSecret }: PartProps) => {
   const [changing, setChanging] = useState(false);
   const { busy, error, update } = useUpdate(id);
-  const fetchNow = async (): Promise<void> => {
-    try {
+  const fetching = useAction();
+  const fetchNow = (): Promise<void> =>
+    fetching.run(async () => {
       await call('POST', repoApi(id, 'sync'));
       toast('ok', 'It is being fetched');
       refreshRepos(id.project);
-    } catch (thrown) {
-      toast('bad', `Not fetched: ${asApiError(thrown).message}`);
-    }
-  };
+    });
   const newSecret = async (): Promise<void> => {
     const made = randomHex();
     if ((await update({ webhook_secret: made }, 'The webhook secret is another one now')) !== undefined) onSecret(made);
@@ -71,9 +70,9 @@ const Following = ({ id, repo, onSecret }: PartProps) => {
         ]}
       />
       {repo.mirror_error !== null && <ErrorLine error={new ApiError(repo.mirror_error, 0)} />}
-      {error !== undefined && <ErrorLine error={error} />}
+      {(error ?? fetching.error) !== undefined && <ErrorLine error={error ?? fetching.error} />}
       <div className="row wrap">
-        <Button icon="restart" onClick={() => void fetchNow()}>
+        <Button icon="restart" busy={fetching.busy} onClick={() => void fetchNow()}>
           Fetch now
         </Button>
         <Button busy={busy} onClick={() => void newSecret()}>

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import type { CommitFiles, CommittedFiles, FileView } from '#modules/repos';
 import { ApiError, asApiError, call } from '../api.ts';
 import { useSession } from '../session/session.ts';
+import { useAction } from '../ui/action.ts';
 import { dropDraft, keepDraft, takeDraft } from './drafts.ts';
 import { nameOf, type PartProps, type RepoId } from './places.ts';
 import { refreshRepos, repoApi } from './reads.ts';
@@ -26,8 +27,7 @@ export const useEdit = ({ id, at, path: begun, file, branch, text, head: from }:
   const [head, setHead] = useState(draft?.head ?? from);
   const [path, setPath] = useState(draft?.path ?? begun);
   const [message, setMessage] = useState(draft?.message ?? '');
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { busy, error, run, clear } = useAction();
   const [reply, setReply] = useState<CommittedFiles>();
   const dirty = reply === undefined && (content !== text || path !== begun);
   useLeaveGuard(dirty);
@@ -48,17 +48,11 @@ export const useEdit = ({ id, at, path: begun, file, branch, text, head: from }:
       ...(!isThere && onto.head !== null && { from: onto.head }),
       ...(!deploy && { deploy: false }),
     };
-    setBusy(true);
-    setError(undefined);
-    try {
+    await run(async () => {
       if ((file === undefined || moved) && onto.head !== null) await requireFree(id, onto.head, path);
       setReply(await call<CommittedFiles>('POST', repoApi(id, 'commits'), { json: body }));
       refreshRepos(id.project);
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
+    });
   };
   return {
     initial,
@@ -80,7 +74,7 @@ export const useEdit = ({ id, at, path: begun, file, branch, text, head: from }:
       setInitial(theirs.content);
       setContent(theirs.content);
       setHead(theirs.commit);
-      setError(undefined);
+      clear();
     },
     drop: (): void => dropDraft(draftKey),
   };
