@@ -1,11 +1,14 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Redirect, useLocation, useSearch } from 'wouter';
+import { asApiError } from '../api.ts';
+import { useAction } from '../ui/action.ts';
 import { Button } from '../ui/button.tsx';
 import { CodeBlock } from '../ui/code.tsx';
 import { ErrorLine } from '../ui/error-card.tsx';
 import { Field, Input } from '../ui/field.tsx';
-import { Mark } from '../ui/icons.tsx';
+import { Icon, Mark } from '../ui/icons.tsx';
 import { Notice, PageHead } from '../ui/layout.tsx';
+import { useNow } from '../ui/time.tsx';
 import { safePath, signIn, useSessionRead } from './session.ts';
 
 const SignIn = () => {
@@ -32,20 +35,18 @@ const SignIn = () => {
 
 const Form = ({ next }: { next: string }) => {
   const [token, setToken] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const field = useRef<HTMLInputElement>(null);
+  const { busy, error, run } = useAction();
   const [, navigate] = useLocation();
-  const submit = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
+  const failure = error === undefined ? undefined : asApiError(error);
+  useEffect(() => {
+    if (failure !== undefined) field.current?.select();
+  }, [failure]);
+  const submit = (): Promise<void> =>
+    run(async () => {
       await signIn(token.trim());
       navigate(next, { replace: true });
-    } catch (thrown) {
-      setError(thrown);
-      setBusy(false);
-    }
-  };
+    });
   return (
     // By POST: if the script were not there, the token must not get into the address.
     <form
@@ -56,10 +57,15 @@ const Form = ({ next }: { next: string }) => {
         void submit();
       }}
     >
-      <Field label="Token" hint="Kept by this server in a session; the browser only gets a cookie.">
+      <Field
+        label="Token"
+        hint="Kept by this server in a session; the browser only gets a cookie."
+        error={failure?.status === 401 ? 'This token is unknown, revoked or expired. Was it copied whole?' : undefined}
+      >
         {(wired) => (
           <Input
             {...wired}
+            ref={field}
             mono
             type="password"
             name="token"
@@ -72,7 +78,8 @@ const Form = ({ next }: { next: string }) => {
           />
         )}
       </Field>
-      {error !== undefined && <ErrorLine error={error} />}
+      {failure?.status === 429 && <TooMany until={failure.retryAt} />}
+      {failure !== undefined && failure.status !== 401 && failure.status !== 429 && <ErrorLine error={failure} />}
       <Button type="submit" look="primary" busy={busy}>
         Sign in
       </Button>
@@ -85,6 +92,20 @@ const Form = ({ next }: { next: string }) => {
         </div>
       </details>
     </form>
+  );
+};
+
+/** The server looks at no further wrong token for a while: how long. The seconds are not announced one by one. */
+const TooMany = ({ until }: { until: number | undefined }) => {
+  const left = Math.ceil(((until ?? 0) - useNow()) / 1000);
+  return (
+    <div className="notice warn">
+      <Icon name="warn" />
+      <div className="grow">
+        <strong role="alert">Too many wrong tokens came from your address.</strong>
+        <p className="quiet">{left > 0 ? `Wait ${left} s, then try again.` : 'You can try again now.'}</p>
+      </div>
+    </div>
   );
 };
 
