@@ -13,7 +13,9 @@ import { Badge } from '../ui/status.tsx';
 import { Table, type Column } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 import { toast } from '../ui/toast.tsx';
+import { EditDialog } from './edit.tsx';
 import { MintDialog } from './mint.tsx';
+import { OwnToken } from './own.tsx';
 import { tokensRead } from './reads.ts';
 import { OwnSessions } from './sessions.tsx';
 
@@ -34,8 +36,14 @@ const Tokens = () => {
         }
       />
       <div className="stack wide">
-        {may('admin') ? <AllTokens /> : <Notice>The list of all tokens is for those with the capability admin.</Notice>}
+        {may('admin') && <AllTokens />}
+        <OwnToken />
         <OwnSessions />
+        {!may('admin') && (
+          <p className="small quiet">
+            Other tokens are listed for those with the capability <code>admin</code>.
+          </p>
+        )}
       </div>
       {minting && <MintDialog onClose={() => setMinting(false)} />}
     </>
@@ -44,14 +52,14 @@ const Tokens = () => {
 
 const AllTokens = () => {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(tokensRead);
-  const [revoking, setRevoking] = useState<Token>();
+  const [chosen, choose] = useState<{ token: Token; to: 'edit' | 'revoke' }>();
   const { token_id } = useSession();
   const tokens = data?.pages.flatMap((page) => page.tokens);
   if (tokens === undefined && error !== null) return <ErrorCard error={error} onRetry={() => void refetch()} />;
   if (tokens === undefined) return <SkeletonLines lines={5} />;
   return (
     <Card title="All tokens" flush>
-      <Table caption="Tokens" columns={columnsOf(token_id, setRevoking)} rows={tokens} keyOf={({ id }) => id} />
+      <Table caption="Tokens" columns={columnsOf(token_id, choose)} rows={tokens} keyOf={({ id }) => id} />
       {hasNextPage && (
         <div className="more-row">
           <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -59,14 +67,15 @@ const AllTokens = () => {
           </Button>
         </div>
       )}
-      {revoking !== undefined && (
-        <Revoke token={revoking} own={revoking.id === token_id} onClose={() => setRevoking(undefined)} />
+      {chosen?.to === 'edit' && <EditDialog token={chosen.token} onClose={() => choose(undefined)} />}
+      {chosen?.to === 'revoke' && (
+        <Revoke token={chosen.token} own={chosen.token.id === token_id} onClose={() => choose(undefined)} />
       )}
     </Card>
   );
 };
 
-const columnsOf = (own: string, revoke: (token: Token) => void): Column<Token>[] => [
+const columnsOf = (own: string, choose: (chosen: { token: Token; to: 'edit' | 'revoke' }) => void): Column<Token>[] => [
   {
     head: 'For',
     cell: ({ id, principal }) => (
@@ -114,13 +123,18 @@ const columnsOf = (own: string, revoke: (token: Token) => void): Column<Token>[]
     ),
   },
   {
-    head: 'Revoke',
+    head: 'Change',
     silent: true,
     end: true,
     cell: (token) => (
-      <Button slim look="danger" onClick={() => revoke(token)}>
-        Revoke<span className="sr-only"> {token.principal}</span>
-      </Button>
+      <span className="row token-verbs">
+        <Button slim onClick={() => choose({ token, to: 'edit' })}>
+          Edit<span className="sr-only"> {token.principal}</span>
+        </Button>
+        <Button slim look="danger" onClick={() => choose({ token, to: 'revoke' })}>
+          Revoke<span className="sr-only"> {token.principal}</span>
+        </Button>
+      </span>
     ),
   },
 ];

@@ -1,5 +1,6 @@
 import type { Capability } from '#kernel/scope';
 import type { BrowserSession } from '#modules/sessions';
+import type { Token, UpdateToken } from '#modules/tokens';
 
 /** What each capability lets its bearer do, in the order of the picker. */
 export const CAPABILITIES: readonly (readonly [name: Capability, what: string])[] = [
@@ -23,7 +24,7 @@ export const grantable = ({ capabilities }: Rights): Capability[] =>
 
 export const mayGrantAll = ({ projects }: Rights): boolean => projects.includes('*');
 
-export type Lifetime = '7' | '30' | '90' | '365' | 'never' | 'date';
+export type Lifetime = '7' | '30' | '90' | '365' | 'never' | 'limit' | 'date';
 
 const DAY_MS = 86_400_000;
 const LABELS: Record<Lifetime, string> = {
@@ -32,6 +33,7 @@ const LABELS: Record<Lifetime, string> = {
   '90': '90 days',
   '365': '1 year',
   never: 'Never',
+  limit: 'When yours does',
   date: 'On a date…',
 };
 
@@ -39,17 +41,58 @@ const LABELS: Record<Lifetime, string> = {
 export const lifetimes = ({ token_expires_at: limit }: Rights, now: number): { value: Lifetime; label: string }[] =>
   (Object.keys(LABELS) as Lifetime[])
     .filter((each) => {
-      if (limit === null || each === 'date') return true;
+      if (each === 'date') return true;
+      if (limit === null) return each !== 'limit';
+      if (each === 'limit') return true;
       return each !== 'never' && now + Number(each) * DAY_MS <= Date.parse(limit);
     })
     .sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b))
     .map((value) => ({ value, label: LABELS[value] }));
 
-const ORDER: readonly Lifetime[] = ['7', '30', '90', '365', 'never', 'date'];
+const ORDER: readonly Lifetime[] = ['7', '30', '90', '365', 'never', 'limit', 'date'];
 
-/** As the API takes it; a date means its end, as the browser's clock has it. */
-export const expiryOf = (lifetime: Lifetime, date: string, now: number): string | null => {
+export interface Expires {
+  lifetime: Lifetime;
+  /** As a date input has it. */
+  date: string;
+}
+
+interface Around {
+  now: number;
+  /** When the caller's own token expires. */
+  limit: string | null;
+}
+
+/** As the API takes it; a date means its end, as the browser's clock has it, or that day's moment when the caller's own ends. */
+export const expiryOf = ({ lifetime, date }: Expires, { now, limit }: Around): string | null => {
   if (lifetime === 'never') return null;
-  if (lifetime === 'date') return new Date(`${date}T23:59:59`).toISOString();
-  return new Date(now + Number(lifetime) * DAY_MS).toISOString();
+  if (lifetime === 'limit') return limit;
+  if (lifetime !== 'date') return new Date(now + Number(lifetime) * DAY_MS).toISOString();
+  const end = new Date(`${date}T23:59:59`);
+  return limit !== null && dayOf(end.getTime()) === dayOf(Date.parse(limit)) ? limit : end.toISOString();
 };
+
+/** As a date input has it, by the browser's clock. */
+export const dayOf = (time: number): string => {
+  const at = new Date(time);
+  return [
+    String(at.getFullYear()).padStart(4, '0'),
+    String(at.getMonth() + 1).padStart(2, '0'),
+    String(at.getDate()).padStart(2, '0'),
+  ].join('-');
+};
+
+type Granted = Pick<Token, 'capabilities' | 'projects'>;
+
+const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((each) => b.includes(each));
+
+/** What differs, as the API takes it; `expires_at` undefined leaves the expiry as it is. */
+export const tokenChanges = (
+  before: Granted,
+  after: Granted & { expires_at: string | null | undefined },
+): UpdateToken => ({
+  ...(!sameSet(before.capabilities, after.capabilities) && { capabilities: after.capabilities }),
+  ...(!sameSet(before.projects, after.projects) && { projects: after.projects }),
+  ...(after.expires_at !== undefined && { expires_at: after.expires_at }),
+});
