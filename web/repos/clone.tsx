@@ -31,10 +31,7 @@ export const EmptyHelp = ({ repo }: { repo: Repo }) => {
         <p className="quiet">
           Type this in a folder with code.{' '}
           {repo.deploy_service !== null && repo.mirror_of === null && (
-            <>
-              The first push to <code>{repo.deploy_branch ?? branch}</code> deploys <code>{repo.deploy_service}</code>,
-              and git shows how it goes.
-            </>
+            <FirstDeploy branch={branch} deployed={repo.deploy_branch ?? branch} service={repo.deploy_service} />
           )}
         </p>
       </div>
@@ -65,6 +62,19 @@ export const EmptyHelp = ({ repo }: { repo: Repo }) => {
     </div>
   );
 };
+
+/** The lines push the default branch, which need not be the one that is deployed. */
+const FirstDeploy = ({ branch, deployed, service }: { branch: string; deployed: string; service: string }) =>
+  deployed === branch ? (
+    <>
+      The first push deploys <code>{service}</code>, and git shows how it goes.
+    </>
+  ) : (
+    <>
+      These lines push <code>{branch}</code>; it is a push to <code>{deployed}</code> that deploys{' '}
+      <code>{service}</code>.
+    </>
+  );
 
 const Lines = ({ title, code }: { title: string; code: readonly string[] }) => (
   <section className="stack tight" aria-label={title}>

@@ -2,11 +2,11 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { CommitView } from '#modules/repos';
 import { Button, LinkButton } from '../ui/button.tsx';
-import { ErrorCard } from '../ui/error-card.tsx';
 import { date } from '../ui/format.ts';
 import { Card, Empty, SkeletonLines } from '../ui/layout.tsx';
 import { Ago } from '../ui/time.tsx';
 import { subjectOf } from './commit-line.tsx';
+import { isGone, NotHere } from './not-here.tsx';
 import { PathLine } from './path-line.tsx';
 import { repoTo, type PartProps, type RepoId } from './places.ts';
 import { commitsRead } from './reads.ts';
@@ -17,7 +17,7 @@ export const Commits = ({ id, repo, at, path }: PartProps) => {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     commitsRead(id, { ref: at, path }),
   );
-  const commits = data?.pages.flatMap((page) => page.commits);
+  const commits = isGone(error) ? undefined : data?.pages.flatMap((page) => page.commits);
   return (
     <div className="stack">
       <div className="row wrap">
@@ -36,11 +36,7 @@ export const Commits = ({ id, repo, at, path }: PartProps) => {
         )}
       </div>
       {commits === undefined && error !== null && (
-        <ErrorCard
-          error={error}
-          onRetry={() => void refetch()}
-          actions={<LinkButton to={repoTo(id, 'commits')}>The default branch</LinkButton>}
-        />
+        <NotHere {...{ id, at, path, error }} section="commits" onRetry={() => void refetch()} />
       )}
       {commits === undefined && error === null && <SkeletonLines lines={6} />}
       {commits?.length === 0 && (

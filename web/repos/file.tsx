@@ -3,18 +3,20 @@ import { Suspense, lazy, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { FileView } from '#modules/repos';
 import { asApiError } from '../api.ts';
+import { useAction } from '../ui/action.ts';
 import { Button, LinkButton } from '../ui/button.tsx';
 import { CopyButton } from '../ui/code.tsx';
-import { ErrorCard } from '../ui/error-card.tsx';
 import { Segmented } from '../ui/field.tsx';
-import { bytes } from '../ui/format.ts';
+import { bytes, count } from '../ui/format.ts';
 import { Card, Empty, Notice, SkeletonLines } from '../ui/layout.tsx';
 import { toast } from '../ui/toast.tsx';
 import { LastCommit } from './commit-line.tsx';
 import { DeleteFile } from './delete-file.tsx';
 import { downloadFile } from './download.ts';
 import { dataUrl, imageType } from './images.ts';
+import { isGone, NotHere } from './not-here.tsx';
 import { PathLine } from './path-line.tsx';
+import { Picture } from './picture.tsx';
 import { nameOf, parentOf, parseLines, repoTo, resolvePath, type PartProps } from './places.ts';
 import { fileRead, refsRead } from './reads.ts';
 import { RefPicker } from './ref-picker.tsx';
@@ -25,7 +27,8 @@ const Markdown = lazy(() => import('./markdown.tsx'));
 /** One file: its text, or what it is. */
 export const FilePage = (part: PartProps) => {
   const { id, repo, at, path } = part;
-  const { data: file, error, refetch } = useQuery(fileRead(id, { ref: at, path }));
+  const { data, error, refetch } = useQuery(fileRead(id, { ref: at, path }));
+  const file = isGone(error) ? undefined : data;
   return (
     <div className="stack">
       <div className="row wrap">
@@ -33,7 +36,9 @@ export const FilePage = (part: PartProps) => {
         <PathLine id={id} at={at} path={path} />
         {file !== undefined && <Actions {...part} file={file} />}
       </div>
-      {file === undefined && error !== null && <Missing {...part} error={error} onRetry={() => void refetch()} />}
+      {file === undefined && error !== null && (
+        <NotHere {...part} section="file" error={error} onRetry={() => void refetch()} />
+      )}
       {file === undefined && error === null && <SkeletonLines lines={8} />}
       {file !== undefined && (
         <Card flush>
@@ -45,19 +50,6 @@ export const FilePage = (part: PartProps) => {
   );
 };
 
-const Missing = ({ id, at, path, error, onRetry }: PartProps & { error: unknown; onRetry: () => void }) => (
-  <ErrorCard
-    error={error}
-    {...(asApiError(error).retryable && { onRetry })}
-    actions={
-      <>
-        <LinkButton to={repoTo(id, 'commits', '', { ref: at, path })}>Commits that changed it</LinkButton>
-        <LinkButton to={repoTo(id, 'tree', '', { ref: at })}>All files</LinkButton>
-      </>
-    }
-  />
-);
-
 /** Whether a ref can be committed to: only branches move. */
 export const useBranch = ({ id, repo, at }: Pick<PartProps, 'id' | 'repo' | 'at'>): string | undefined => {
   const { data } = useQuery(refsRead(id));
@@ -68,20 +60,14 @@ export const useBranch = ({ id, repo, at }: Pick<PartProps, 'id' | 'repo' | 'at'
 const Actions = ({ file, ...part }: PartProps & { file: FileView }) => {
   const { id, repo, at, path } = part;
   const [deleting, setDeleting] = useState(false);
-  const [busy, setBusy] = useState(false);
+  const { busy, run } = useAction();
   const branch = useBranch(part);
   const editable =
     repo.mirror_of === null && file.kind === 'file' && file.encoding === 'utf-8' && file.next_offset === null;
-  const download = (): void => {
-    setBusy(true);
-    downloadFile(id, file).then(
-      () => setBusy(false),
-      (thrown: unknown) => {
-        setBusy(false);
-        toast('bad', `Not downloaded: ${asApiError(thrown).message}`);
-      },
-    );
-  };
+  const download = (): Promise<void> =>
+    downloadFile(id, file).catch((thrown: unknown) => {
+      toast('bad', `Not downloaded: ${asApiError(thrown).message}`);
+    });
   return (
     <div className="row wrap">
       {editable && (
@@ -90,7 +76,7 @@ const Actions = ({ file, ...part }: PartProps & { file: FileView }) => {
         </LinkButton>
       )}
       {file.kind === 'file' && (
-        <Button slim icon="download" busy={busy} onClick={download}>
+        <Button slim icon="download" busy={busy} onClick={() => void run(download)}>
           Download
         </Button>
       )}
@@ -113,11 +99,12 @@ const Content = ({ id, at, path, file }: PartProps & { file: FileView }) => {
   const type = imageType(path);
   if (file.kind === 'symlink') return <Symlink id={id} at={at} file={file} />;
   if (type !== undefined && file.next_offset === null && file.encoding === 'base64')
+    return <Picture key={file.id} src={dataUrl(type, file)} name={nameOf(path)} size={file.size} />;
+  if (type !== undefined && file.next_offset !== null)
     return (
-      <div className="picture">
-        <img src={dataUrl(type, file)} alt={`${nameOf(path)} as a picture`} />
-        <span className="small faint">{bytes(file.size)}</span>
-      </div>
+      <Empty icon="file" title="A large picture">
+        {bytes(file.size)}; that is more than is shown here. Download it instead.
+      </Empty>
     );
   if (file.encoding === 'base64')
     return (
@@ -149,25 +136,26 @@ const Symlink = ({ id, at, file }: Pick<PartProps, 'id' | 'at'> & { file: FileVi
 type Shown = 'code' | 'rendered';
 
 const Text = ({ id, at, file }: Pick<PartProps, 'id' | 'at'> & { file: FileView }) => {
-  const isMarkdown = /\.(?:md|markdown)$/i.test(file.path) && file.next_offset === null;
+  const rendered = file.next_offset === null ? renderedAs(file.path) : undefined;
   const [lines, choose] = useLines();
-  const [shown, setShown] = useState<Shown>(isMarkdown && lines === undefined ? 'rendered' : 'code');
+  const [shown, setShown] = useState<Shown>(rendered !== undefined && lines === undefined ? 'rendered' : 'code');
   return (
     <>
       <div className="file-bar">
         <span className="small faint grow">
+          {file.next_offset === null && `${count(linesOf(file.content), 'line')} · `}
           {bytes(file.size)}
           {file.executable && ' · executable'}
           {lines !== undefined &&
             (lines.from === lines.to ? ` · line ${lines.from}` : ` · lines ${lines.from} to ${lines.to}`)}
         </span>
-        {isMarkdown && (
+        {rendered !== undefined && (
           <Segmented
             label="Show as"
             value={shown}
             onChange={setShown}
             options={[
-              { value: 'rendered', label: 'Rendered' },
+              { value: 'rendered', label: rendered === 'picture' ? 'Picture' : 'Rendered' },
               { value: 'code', label: 'Source' },
             ]}
           />
@@ -187,7 +175,9 @@ const Text = ({ id, at, file }: Pick<PartProps, 'id' | 'at'> & { file: FileView 
           </div>
         }
       >
-        {shown === 'rendered' ? (
+        {shown === 'rendered' && rendered === 'picture' ? (
+          <Picture key={file.id} src={dataUrl('image/svg+xml', file)} name={nameOf(file.path)} size={file.size} />
+        ) : shown === 'rendered' ? (
           <div className="in-card">
             <Markdown id={id} at={at} folder={parentOf(file.path)} text={file.content} />
           </div>
@@ -203,6 +193,15 @@ const Text = ({ id, at, file }: Pick<PartProps, 'id' | 'at'> & { file: FileView 
       </Suspense>
     </>
   );
+};
+
+/** As editors count them: a line end at the end begins no other. */
+const linesOf = (text: string): number => (text.match(/\n/g)?.length ?? 0) + (text.endsWith('\n') ? 0 : 1);
+
+/** What a text can be shown as beside its source. A picture of SVG runs no scripts and asks for nothing. */
+const renderedAs = (path: string): 'markdown' | 'picture' | undefined => {
+  if (/\.(?:md|markdown)$/i.test(path)) return 'markdown';
+  return imageType(path) === 'image/svg+xml' ? 'picture' : undefined;
 };
 
 /** The lines that the address names; pressing a number names it, with Shift up to there. */

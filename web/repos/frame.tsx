@@ -48,7 +48,7 @@ export const Frame = ({ id, section, children }: FrameProps) => {
           { label: 'Repositories', to: to('repos', { project: id.project }) },
         ]}
         beside={repo?.mirror_of != null && <Badge tone={repo.mirror_error === null ? 'idle' : 'bad'}>mirror</Badge>}
-        below={repo !== undefined && <Deploys repo={repo} />}
+        below={repo !== undefined && <OnPush id={id} repo={repo} />}
         actions={
           repo !== undefined && (
             <Button icon="terminal" onClick={() => setCloning(true)}>
@@ -71,6 +71,19 @@ export const Frame = ({ id, section, children }: FrameProps) => {
     </>
   );
 };
+
+/** What a push does, and where to change that. */
+const OnPush = ({ id, repo }: { id: RepoId; repo: Repo }) => (
+  <>
+    <Deploys repo={repo} />
+    {repo.deploy_service === null && (
+      <>
+        {' · '}
+        <Link href={repoTo(id, 'settings')}>Link a service</Link>
+      </>
+    )}
+  </>
+);
 
 /** What a push does. */
 export const Deploys = ({ repo }: { repo: Repo }) => {

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { RefView } from '#modules/repos';
+import { queries } from '../data/client.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorLine } from '../ui/error-card.tsx';
@@ -47,20 +48,25 @@ const Picker = ({ id, current, hrefOf, onClose }: Omit<RefPickerProps, 'label'> 
   const [, navigate] = useLocation();
   const { data, error, isPending } = useQuery(refsRead(id));
   const wanted = typed.trim();
-  const fitting = (refs: readonly RefView[] = []): RefView[] =>
-    refs.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
-  const [branches, tags] = [fitting(data?.branches), fitting(data?.tags)];
-  const best = [...branches, ...tags].find(({ name }) => name === wanted) ?? [...branches, ...tags][0];
+  const branches = fitting(data?.branches, wanted);
+  const tags = fitting(data?.tags, wanted);
+  const best = bestOf([...branches, ...tags], wanted);
   const go = (ref: string): void => {
     onClose();
     navigate(hrefOf(ref));
+  };
+  // Who is quicker than the list still means the name that they began.
+  const enter = async (): Promise<void> => {
+    const refs = await queries.ensureQueryData(refsRead(id)).catch(() => undefined);
+    const all = [...fitting(refs?.branches, wanted), ...fitting(refs?.tags, wanted)];
+    go(bestOf(all, wanted)?.name ?? wanted);
   };
   return (
     <Dialog
       title="Branch, tag or commit"
       onClose={onClose}
       onSubmit={() => {
-        if (wanted !== '') go(best?.name ?? wanted);
+        if (wanted !== '') void enter();
       }}
       footer={
         wanted !== '' && best?.name !== wanted ? (
@@ -89,6 +95,13 @@ const Picker = ({ id, current, hrefOf, onClose }: Omit<RefPickerProps, 'label'> 
     </Dialog>
   );
 };
+
+const fitting = (refs: readonly RefView[] = [], wanted: string): RefView[] =>
+  refs.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
+
+/** The very name before one that only has it in it. */
+const bestOf = (refs: readonly RefView[], wanted: string): RefView | undefined =>
+  refs.find(({ name }) => name === wanted) ?? refs[0];
 
 interface RefsProps {
   title: string;

@@ -24,7 +24,7 @@ interface SettingsProps {
 }
 
 export const RepoSettings = ({ id, repo }: SettingsProps) => (
-  <div className="stack wide settings">
+  <div className="stack wide repo-settings">
     <DeploySettings id={id} repo={repo} />
     <MirrorSettings id={id} repo={repo} />
     <NameSettings id={id} repo={repo} />

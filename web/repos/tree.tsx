@@ -3,12 +3,14 @@ import { Suspense, lazy } from 'react';
 import { Link } from 'wouter';
 import type { TreeView } from '#modules/repos';
 import { withQuery } from '../api.ts';
+import { useMay } from '../session/session.ts';
 import { Button, LinkButton } from '../ui/button.tsx';
-import { ErrorCard } from '../ui/error-card.tsx';
 import { bytes } from '../ui/format.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Card, SkeletonLines } from '../ui/layout.tsx';
 import { LastCommit } from './commit-line.tsx';
+import { DeployState } from './deploy-state.tsx';
+import { isGone, NotHere } from './not-here.tsx';
 import { PathLine } from './path-line.tsx';
 import { nameOf, parentOf, repoTo, type PartProps } from './places.ts';
 import { readmeRead, repoApi, treeRead } from './reads.ts';
@@ -23,29 +25,29 @@ export const Tree = ({ id, repo, at, path }: PartProps) => {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     treeRead(id, { ref: at, path }),
   );
-  const entries = data?.pages.flatMap((page) => page.entries);
+  const entries = isGone(error) ? undefined : data?.pages.flatMap((page) => page.entries);
   const current = at ?? repo.default_branch;
+  const may = useMay();
   return (
     <div className="stack">
+      {path === '' && may('read') && <DeployState id={id} repo={repo} />}
       <div className="row wrap">
         <RefPicker id={id} current={current} hrefOf={(ref) => repoTo(id, 'tree', path, { ref })} />
         <PathLine id={id} at={at} path={path} />
-        {repo.mirror_of === null && (
+        {repo.mirror_of === null && entries !== undefined && (
           <LinkButton to={repoTo(id, 'new', path, { ref: at })} icon="plus" slim>
             New file
           </LinkButton>
         )}
-        <a className="btn slim" download href={withQuery(repoApi(id, 'archive'), { ref: at, path })}>
-          <Icon name="download" />
-          Download
-        </a>
+        {entries !== undefined && (
+          <a className="btn slim" download href={withQuery(repoApi(id, 'archive'), { ref: at, path })}>
+            <Icon name="download" />
+            Download
+          </a>
+        )}
       </div>
       {error !== null && entries === undefined && (
-        <ErrorCard
-          error={error}
-          onRetry={() => void refetch()}
-          actions={<LinkButton to={repoTo(id, 'tree')}>The default branch</LinkButton>}
-        />
+        <NotHere {...{ id, at, path, error }} section="tree" onRetry={() => void refetch()} />
       )}
       {entries === undefined && error === null && <SkeletonLines lines={6} />}
       {entries !== undefined && (
