@@ -3,6 +3,8 @@ import { Link } from 'wouter';
 import type { ProjectSummary } from '#modules/live';
 import { unreachable } from '../api.ts';
 import { useSummaries } from '../data/follow.ts';
+import { fellLately } from '../deploys/trouble.ts';
+import { useSearchChange } from '../data/search.ts';
 import { nameOf, subjectOf, toneOf } from '../events/kinds.ts';
 import { reconnect, useConnection } from '../live.ts';
 import { to } from '../locations.ts';
@@ -10,14 +12,16 @@ import { needsAttention } from '../services/state.ts';
 import { ServiceStatus } from '../services/parts.tsx';
 import { useMay } from '../session/session.ts';
 import { FirstRun } from '../start/first-run.tsx';
-import { LinkButton } from '../ui/button.tsx';
+import { Button, LinkButton } from '../ui/button.tsx';
 import { ErrorCard } from '../ui/error-card.tsx';
 import { SearchInput } from '../ui/field.tsx';
 import { count } from '../ui/format.ts';
 import { Card, Empty, PageHead, SkeletonLines } from '../ui/layout.tsx';
 import { DatastoreBadge } from './datastore-rows.tsx';
+import { NewProject } from './create.tsx';
 import { Glyph } from '../ui/status.tsx';
-import { Ago } from '../ui/time.tsx';
+import { Status } from '../ui/status.tsx';
+import { Ago, useNow } from '../ui/time.tsx';
 import { ServiceRows } from './service-rows.tsx';
 
 /** Every project that the token sees, with what runs in it now. */
@@ -26,6 +30,7 @@ const Overview = () => {
   const projects = useSummaries();
   const { state } = useConnection();
   const [text, setText] = useState('');
+  const [search, change] = useSearchChange();
   // The first deploy makes a project before anything of it runs, and stays in sight meanwhile.
   const [begun, setBegun] = useState(false);
   if (!may('read')) return <NothingToSee />;
@@ -39,13 +44,21 @@ const Overview = () => {
         title="Projects"
         below={summaryOf(projects)}
         actions={
-          may('deploy') && (
-            <LinkButton to={to('start')} look="primary" icon="plus">
-              Deploy
-            </LinkButton>
-          )
+          <>
+            {may('manage_projects') && (
+              <Button icon="plus" onClick={() => change({ do: 'new' })}>
+                New project
+              </Button>
+            )}
+            {may('deploy') && (
+              <LinkButton to={to('start')} look="primary" icon="deploy">
+                Deploy
+              </LinkButton>
+            )}
+          </>
         }
       />
+      {search.get('do') === 'new' && may('manage_projects') && <NewProject onClose={() => change({ do: undefined })} />}
       <Attention projects={projects} />
       {projects.length > 3 && (
         <div className="filter">
@@ -79,8 +92,12 @@ const summaryOf = (projects: readonly ProjectSummary[]): string => {
 
 /** What is down or degraded, first of all. */
 const Attention = ({ projects }: { projects: readonly ProjectSummary[] }) => {
-  const troubled = projects.flatMap(({ name, services }) =>
-    services.filter(needsAttention).map((service) => ({ project: name, service })),
+  const now = useNow();
+  // An app that falls again and again runs in between: what happened last tells it from one that is well.
+  const troubled = projects.flatMap(({ name, services, last_event: last }) =>
+    services
+      .filter((service) => needsAttention(service) || fellLately(service.name, last, now))
+      .map((service) => ({ project: name, service })),
   );
   if (troubled.length === 0) return null;
   return (
@@ -90,7 +107,11 @@ const Attention = ({ projects }: { projects: readonly ProjectSummary[] }) => {
         {troubled.map(({ project, service }) => (
           <li key={`${project}/${service.name}`}>
             <Link href={to('service', { project, service: service.name })} className="trouble">
-              <ServiceStatus status={service.status} />
+              {needsAttention(service) ? (
+                <ServiceStatus status={service.status} />
+              ) : (
+                <Status tone="warn">Restarted</Status>
+              )}
               <strong className="cut">
                 {project} / {service.name}
               </strong>
