@@ -47,6 +47,7 @@ test('sizes, durations and distances of time', () => {
     '2 h 5 min',
   ]);
   expect([ago(0, 3000), ago(0, 90_000), ago(7_200_000, 0)]).toEqual(['just now', '2 min ago', 'in 2 h']);
+  expect([ago(2000, 0), ago(8000, 0)]).toEqual(['just now', 'in a moment']);
 });
 
 test('after signing in one comes back to this page only', () => {

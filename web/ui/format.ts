@@ -26,12 +26,15 @@ export const duration = (ms: number): string => {
 const withRest = (whole: string, rest: number, unit: string): string =>
   rest === 0 ? whole : `${whole} ${rest} ${unit}`;
 
+/** The server's clock may be a little ahead of the browser's, and of the last tick of the page's. */
+const SKEW_SECONDS = 5;
+
 /** `just now`, `3 min ago`, `in 2 h`; beyond a week the date. */
 export const ago = (time: number, now: number): string => {
   const ms = now - time;
   const past = ms >= 0;
   const seconds = Math.abs(ms) / 1000;
-  if (seconds < 10) return past ? 'just now' : 'in a moment';
+  if (seconds < 10) return past || seconds < SKEW_SECONDS ? 'just now' : 'in a moment';
   const [amount, unit] = roughly(seconds);
   if (amount === undefined) return date(time);
   return past ? `${amount} ${unit} ago` : `in ${amount} ${unit}`;
