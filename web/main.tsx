@@ -3,12 +3,17 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queries } from './data/client.ts';
 import { watchNetwork, whenResumed } from './live.ts';
+import { findLocation } from './locations.ts';
+import { preload } from './routes.tsx';
 import { App } from './shell/app.tsx';
 
 const root = document.getElementById('app');
 if (root === null) throw new Error('the page has no place for the app');
 watchNetwork();
 whenResumed(() => void queries.invalidateQueries());
+// Its code comes while the server is asked who is signed in, not after that.
+const place = findLocation(location.pathname);
+if (place !== undefined) preload(place.name);
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

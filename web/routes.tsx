@@ -34,10 +34,21 @@ const PAGES: { [N in LocationName]?: Page<N> } = {
 
 type AnyPage = LazyExoticComponent<ComponentType<Record<string, string>>>;
 
+const AGAIN_MS = 500;
+
+/** A network that changes in that moment breaks a request off; the next one passes. */
+const twice =
+  <T,>(load: () => Promise<T>) =>
+  (): Promise<T> =>
+    load().catch(async () => {
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      return load();
+    });
+
 const pages = new Map<LocationName, { load: () => Promise<unknown>; Page: AnyPage }>(
   (Object.entries(PAGES) as [LocationName, Page<LocationName>][]).map(([name, load]) => [
     name,
-    { load, Page: lazy(load as () => Promise<{ default: ComponentType<Record<string, string>> }>) },
+    { load, Page: lazy(twice(load as () => Promise<{ default: ComponentType<Record<string, string>> }>)) },
   ]),
 );
 
