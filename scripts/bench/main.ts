@@ -19,6 +19,9 @@ import { builder } from './builder.ts';
 import { cliStart, cliStatus } from './cli.ts';
 import { cliPack } from './cli-pack.ts';
 import { crash } from './crash.ts';
+import { dashboard } from './dashboard.ts';
+import { dashboardAudit } from './dashboard-audit.ts';
+import { dashboardLive } from './dashboard-live.ts';
 import { datastoreApi } from './datastore-api.ts';
 import { datastoreBackup } from './datastore-backup.ts';
 import { datastoreCreate } from './datastore-create.ts';
@@ -64,6 +67,9 @@ const BENCHMARKS: Record<string, Benchmark> = {
   'git-api': gitApi,
   'git-deploy': gitDeploy,
   'server-install': serverInstall,
+  dashboard,
+  'dashboard-live': dashboardLive,
+  'dashboard-audit': dashboardAudit,
 };
 
 const DOCUMENT = join(import.meta.dir, '../../docs/benchmarks.md');

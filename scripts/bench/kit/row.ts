@@ -5,7 +5,8 @@ export type Target =
   | { kind: 'ratio'; atMost: number }
   | { kind: 'ratio'; atLeast: number }
   | { kind: 'excess'; atMost: number }
-  | { kind: 'value'; atMost: number };
+  | { kind: 'value'; atMost: number }
+  | { kind: 'value'; atLeast: number };
 
 /** One line of the table. */
 export interface Row {
@@ -25,7 +26,8 @@ export const ratioOf = ({ berth, baseline }: Row): number | undefined =>
 
 export const isMet = (row: Row): boolean => {
   const { target } = row;
-  if (target.kind === 'value') return row.berth.p95 <= target.atMost;
+  if (target.kind === 'value')
+    return 'atMost' in target ? row.berth.p95 <= target.atMost : row.berth.p95 >= target.atLeast;
   const ratio = ratioOf(row);
   if (ratio === undefined || row.baseline === undefined)
     throw new Error(`${row.what} is to be compared with a baseline, but has no baseline`);
@@ -34,7 +36,10 @@ export const isMet = (row: Row): boolean => {
 };
 
 export const targetText = ({ target, unit }: Row): string => {
-  if (target.kind === 'value') return `≤ ${withUnit(String(target.atMost), unit)}`;
+  if (target.kind === 'value')
+    return 'atMost' in target
+      ? `≤ ${withUnit(String(target.atMost), unit)}`
+      : `≥ ${withUnit(String(target.atLeast), unit)}`;
   if (target.kind === 'excess') return `≤ ${withUnit(String(target.atMost), unit)} more`;
   return 'atMost' in target ? `≤ ${target.atMost} ×` : `≥ ${target.atLeast} ×`;
 };
