@@ -3,6 +3,8 @@ import { fixedLayout, guessedLayout } from '../../web/logs/layout.ts';
 import { asText, createLines, searcher, type NumberedLine } from '../../web/logs/lines.ts';
 import { cutPieces } from '../../web/logs/log-row.tsx';
 import { indexOfSeq } from '../../web/logs/log-list.tsx';
+import { earlierOf } from '../../web/logs/use-earlier.ts';
+import { matchAt, placeIn } from '../../web/logs/use-shown.ts';
 import { parseAnsi, stripAnsi } from '../../web/ui/ansi.ts';
 
 const line = (seq: number, text = `line ${seq}`): NumberedLine => ({
@@ -108,5 +110,27 @@ describe('where rows stand', () => {
     expect([layout.top(2), layout.total()]).toEqual([100, 120]);
     layout.grow(5000);
     expect(layout.total()).toBe(120 + 4997 * 20);
+  });
+});
+
+describe('matches before the page', () => {
+  const page = (...seqs: number[]) => ({ lines: seqs.map((seq) => line(seq, `Error ${seq}`)), next_cursor: null });
+
+  test('come oldest first, without what the page has, and by capitals when some are typed', () => {
+    const pages = [page(9, 8, 7), page(4, 3)];
+    expect(earlierOf(pages, 'error', { seq: 8 }).map(({ seq }) => seq)).toEqual([3, 4, 7]);
+    expect(earlierOf(pages, 'Error', undefined)).toHaveLength(5);
+    expect(earlierOf(pages, 'ERROR', undefined)).toEqual([]);
+  });
+
+  test('are walked through with those in the page, round and round', () => {
+    const lines = createLines();
+    lines.append([line(10), line(11), line(12)]);
+    const matches = { lines, found: [0, 2], earlier: { lines: [line(3), line(5)] } };
+    const walk = [0, 1, 2, 3, 4, -1].map((place) => matchAt(matches, place));
+    expect(walk.map((match) => match.line?.seq)).toEqual([3, 5, 10, 12, 3, 12]);
+    expect(walk.map(({ index }) => index)).toEqual([undefined, undefined, 0, 2, undefined, 2]);
+    expect([3, 5, 10, 12, 11].map((seq) => placeIn(matches, seq))).toEqual([0, 1, 2, 3, -1]);
+    expect(matchAt({ lines, found: [], earlier: { lines: [] } }, 0).line).toBeUndefined();
   });
 });

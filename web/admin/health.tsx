@@ -73,8 +73,8 @@ const CheckRow = ({ check: { id, title, status, detail, next } }: { check: Check
   return (
     <li>
       <Status tone={tone}>{word}</Status>
+      <strong>{title.replace(/^The (.)/, (_the, letter: string) => letter.toUpperCase())}</strong>
       <span className="stack-0">
-        <strong>{title.replace(/^The (.)/, (_the, letter: string) => letter.toUpperCase())}</strong>
         <span className="quiet">{detail}</span>
         {next !== null && (
           <span>

@@ -1,4 +1,5 @@
 import type { Phase } from '#modules/operations';
+import { searcher } from '../logs/lines.ts';
 import { stripAnsi } from '../ui/ansi.ts';
 
 export interface LogEntry {
@@ -25,8 +26,9 @@ export interface Step {
 /** A row of the view: the head of a step, or a line. */
 export type Row = { step: Step } | { line: number };
 
-const HEAD = /^(\[[^\]]+\]|exporting to image$) ?(.*)$/;
-const END = /^(\[[^\]]+\]|exporting to image:) (?:(CACHED)|(done in .+)|(stopped)|(failed.*))$/;
+/** `[2/5] RUN …`, `[build 2/5] COPY …`: numbered, which tells them from what tools write, such as `[INFO] …`. */
+const HEAD = /^(\[(?:[^\s\]]+ )?\d+\/\d+\]|exporting to image$)/;
+const END = /^(\[(?:[^\s\]]+ )?\d+\/\d+\]|exporting to image:) (?:CACHED|done in .+|stopped|failed.*)$/;
 
 /**
  * The log of an operation, folded by steps. It grows by `add` and changes by `fold`; both raise `version`, by which a view
@@ -39,6 +41,7 @@ export class LogModel {
   #rows: Row[] = [];
   #rowsOf = -1;
   #seen = 0;
+  #search = { text: '', upTo: 0, found: [] as number[] };
   readonly #byLabel = new Map<string, Step>();
 
   /** Adds what is new; repetitions of what it has are left out. */
@@ -91,14 +94,25 @@ export class LogModel {
     return this.rows().findIndex((row) => 'line' in row && row.line === line);
   }
 
-  /** The lines that contain a text, whatever its case. */
-  search(text: string): number[] {
-    const wanted = text.toLowerCase();
-    if (wanted === '') return [];
-    const found: number[] = [];
-    for (const [index, { line }] of this.lines.entries())
-      if (stripAnsi(line).toLowerCase().includes(wanted)) found.push(index);
-    return found;
+  /** The lines that contain a text; capitals count only if some were typed. As the log grows, only what is new is looked at. */
+  search(text: string): readonly number[] {
+    const find = searcher(text);
+    if (this.#search.text !== text) this.#search = { text, upTo: 0, found: [] };
+    const state = this.#search;
+    if (find === undefined) return state.found;
+    for (; state.upTo < this.lines.length; state.upTo += 1)
+      if (find(stripAnsi(this.lines[state.upTo]?.line ?? '')) !== -1) state.found.push(state.upTo);
+    return state.found;
+  }
+
+  /** The last line of the step that failed, or of the whole log when it failed elsewhere. */
+  failedAt(): number | undefined {
+    const step = this.steps.findLast(
+      ({ outcome, kind, from, to }) => outcome === 'failed' && kind === 'step' && to > from,
+    );
+    if (step !== undefined) return step.to - 1;
+    const end = this.steps.findLast(({ outcome, kind }) => outcome === 'failed' && kind === 'phase');
+    return end === undefined || end.from === 0 ? undefined : end.from - 1;
   }
 
   /** The whole log, to be kept or sent on. */

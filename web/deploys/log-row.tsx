@@ -1,31 +1,34 @@
-import { parseAnsi } from '../ui/ansi.ts';
+import { memo } from 'react';
+import { LineText } from '../logs/log-row.tsx';
 import { clockTime } from '../ui/format.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Glyph, type Tone } from '../ui/status.tsx';
-import type { LogEntry, LogModel, Row, Step } from './log-model.ts';
+import type { LogModel, Row, Step } from './log-model.ts';
 
 interface LogRowProps {
   row: Row | undefined;
   log: LogModel;
   query: string;
+  /** The line that the address names. */
   marked: number | undefined;
+  /** The match that is shown, or the line that failed. */
+  shown: number | undefined;
   onMark: (line: number) => void;
   onFold: (step: Step) => void;
 }
 
-/** A line of the log, or the head of a step. */
-export const LogRow = ({ row, log, query, marked, onMark, onFold }: LogRowProps) => {
+const AnyRow = ({ row, log, query, marked, shown, onMark, onFold }: LogRowProps) => {
   if (row === undefined) return null;
   if ('step' in row) return <StepRow step={row.step} onFold={onFold} />;
   const entry = log.lines[row.line];
   if (entry === undefined) return null;
   const number = row.line + 1;
   return (
-    <div className={row.line === marked ? 'log-row marked' : 'log-row'}>
+    <div className={`log-row ${row.line === marked ? 'marked' : ''} ${row.line === shown ? 'current' : ''}`}>
       <a
         href={`#L${number}`}
         className="log-number"
-        aria-label={`Line ${number}`}
+        aria-label={`Link to line ${number}`}
         onClick={(event) => {
           event.preventDefault();
           onMark(row.line);
@@ -36,10 +39,15 @@ export const LogRow = ({ row, log, query, marked, onMark, onFold }: LogRowProps)
       <time className="log-time" dateTime={entry.ts}>
         {clockTime(Date.parse(entry.ts))}
       </time>
-      <LineText entry={entry} query={query} />
+      <span className={entry.source === 'build' ? 'log-text' : 'log-text own'} dir="ltr">
+        <LineText line={entry} typed={query} />
+      </span>
     </div>
   );
 };
+
+/** A line of the log, or the head of a step. */
+export const LogRow = memo(AnyRow);
 
 const STEP_TONES: Record<Step['outcome'], Tone> = {
   open: 'busy',
@@ -54,7 +62,7 @@ const StepRow = ({ step, onFold }: { step: Step; onFold: (step: Step) => void })
   return (
     <button
       type="button"
-      className={`log-step ${step.kind}`}
+      className={`log-step ${step.kind} ${step.outcome === 'failed' ? 'failed' : ''}`}
       aria-expanded={size === 0 ? undefined : !step.folded}
       disabled={size === 0}
       onClick={() => onFold(step)}
@@ -65,35 +73,5 @@ const StepRow = ({ step, onFold }: { step: Step; onFold: (step: Step) => void })
       <span className="said">{step.said.replace('CACHED', 'from cache')}</span>
       {step.folded && <span className="said">{size} lines</span>}
     </button>
-  );
-};
-
-const LineText = ({ entry: { line, source }, query }: { entry: LogEntry; query: string }) => (
-  <span className={`log-text ${source === 'berth' || source === 'rollout' ? 'own' : ''}`}>
-    {parseAnsi(line).map(({ text, look }, index) => (
-      // Pieces have no other name than their place.
-      // oxlint-disable-next-line react/no-array-index-key
-      <span key={index} className={look === '' ? undefined : look}>
-        <Marked text={text} query={query} />
-      </span>
-    ))}
-  </span>
-);
-
-const Marked = ({ text, query }: { text: string; query: string }) => {
-  if (query === '') return text;
-  const low = text.toLowerCase();
-  const wanted = query.toLowerCase();
-  const parts = [];
-  let from = 0;
-  for (let at = low.indexOf(wanted); at !== -1 && parts.length < 200; at = low.indexOf(wanted, from)) {
-    parts.push(text.slice(from, at), <mark key={at}>{text.slice(at, at + wanted.length)}</mark>);
-    from = at + wanted.length;
-  }
-  return (
-    <>
-      {parts}
-      {text.slice(from)}
-    </>
   );
 };

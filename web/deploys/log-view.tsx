@@ -1,18 +1,19 @@
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import { Button, IconButton } from '../ui/button.tsx';
-import { SearchInput } from '../ui/field.tsx';
-import { count } from '../ui/format.ts';
+import { useCallback, useDeferredValue, useEffect, useRef, useState } from 'react';
+import { useShortcuts } from '../shell/shortcuts.ts';
+import { Button } from '../ui/button.tsx';
 import { VirtualList, type VirtualListHandle } from '../ui/virtual-list.tsx';
-import type { LogModel } from './log-model.ts';
+import { LogBar } from './log-bar.tsx';
+import type { LogModel, Step } from './log-model.ts';
 import { LogRow } from './log-row.tsx';
 
 /** The least that a target may be high (WCAG 2.2, 2.5.8): each line number is one. */
 const ROW_HEIGHT = 24;
+/** More than are ever in view: rows that leave lend their elements to those that come. */
+const SLOTS = 512;
 
 interface LogViewProps {
+  /** Changes in itself; whoever changes it calls `onChange`. */
   log: LogModel;
-  /** Raised by the model with each change. */
-  version: number;
   onChange: () => void;
   /** Whether more is to come. */
   open: boolean;
@@ -20,16 +21,17 @@ interface LogViewProps {
 }
 
 /** The log of an operation: live, folded by steps, searched, with an address for each line. */
-export const LogView = ({ log, version, onChange, open, fileName }: LogViewProps) => {
+export const LogView = ({ log, onChange, open, fileName }: LogViewProps) => {
   const list = useRef<VirtualListHandle>(null);
   const [following, setFollowing] = useState(true);
   const [text, setText] = useState('');
   const [at, setAt] = useState(-1);
+  const [shown, setShown] = useState<number>();
+  const search = useRef<HTMLInputElement>(null);
   const [marked, setMarked] = useLineOfAddress();
   const wanted = useDeferredValue(text);
-  // The model is one and the same object; its version says when to look again.
-  // oxlint-disable-next-line react/exhaustive-deps
-  const found = useMemo(() => log.search(wanted), [log, wanted, version]);
+  const found = log.search(wanted);
+  const failedAt = open ? undefined : log.failedAt();
   const rows = log.rows();
 
   const show = (line: number): void => {
@@ -39,21 +41,44 @@ export const LogView = ({ log, version, onChange, open, fileName }: LogViewProps
     requestAnimationFrame(() => list.current?.scrollTo(row));
   };
   const step = (by: number): void => {
-    if (found.length === 0) return;
-    const next = at === -1 ? (by > 0 ? 0 : found.length - 1) : (at + by + found.length) % found.length;
+    // Of what is typed now: Enter does not wait until all matches are drawn.
+    const matches = log.search(text);
+    if (matches.length === 0) return;
+    const next = at === -1 ? (by > 0 ? 0 : matches.length - 1) : (at + by + matches.length) % matches.length;
     setAt(next);
-    show(found[next] ?? 0);
+    setShown(matches[next]);
+    show(matches[next] ?? 0);
   };
-  // The line of the address is shown as soon as it is there, once.
+  const toFailure = (): void => {
+    if (failedAt === undefined) return;
+    setShown(failedAt);
+    show(failedAt);
+  };
+  const fold = useCallback(
+    (step: Step) => {
+      log.fold(step, !step.folded);
+      onChange();
+    },
+    [log, onChange],
+  );
+  useShortcuts({
+    f: () => search.current?.focus(),
+    n: () => step(1),
+    N: () => step(-1),
+    End: () => list.current?.scrollToEnd(),
+  });
+  // The line of the address is shown as soon as it is there, once; without one, what failed.
   const arrived = useRef(false);
   useEffect(() => {
-    if (arrived.current || marked === undefined || marked >= log.lines.length) return;
+    const wantedLine = marked ?? failedAt;
+    if (arrived.current || wantedLine === undefined || wantedLine >= log.lines.length) return;
     arrived.current = true;
-    show(marked);
+    show(wantedLine);
   });
   return (
     <div className="log">
       <LogBar
+        search={search}
         log={log}
         text={text}
         found={wanted === '' ? undefined : found.length}
@@ -61,7 +86,9 @@ export const LogView = ({ log, version, onChange, open, fileName }: LogViewProps
         onText={(next) => {
           setText(next);
           setAt(-1);
+          setShown(undefined);
         }}
+        {...(failedAt !== undefined && { onFailure: toFailure })}
         onStep={step}
         onChange={onChange}
         onSave={() => save(log, fileName)}
@@ -77,16 +104,14 @@ export const LogView = ({ log, version, onChange, open, fileName }: LogViewProps
         onFollow={setFollowing}
         row={(index) => (
           <LogRow
-            key={index}
+            key={index % SLOTS}
             row={rows[index]}
             log={log}
             query={wanted}
             marked={marked}
+            shown={shown}
             onMark={setMarked}
-            onFold={(step) => {
-              log.fold(step, !step.folded);
-              onChange();
-            }}
+            onFold={fold}
           />
         )}
       />
@@ -109,68 +134,6 @@ export const LogView = ({ log, version, onChange, open, fileName }: LogViewProps
   );
 };
 
-interface LogBarProps {
-  log: LogModel;
-  text: string;
-  /** How many lines fit; undefined while nothing is searched. */
-  found: number | undefined;
-  /** Which of them is shown; -1 for none yet. */
-  at: number;
-  onText: (text: string) => void;
-  onStep: (by: 1 | -1) => void;
-  onChange: () => void;
-  onSave: () => void;
-}
-
-const LogBar = ({ log, text, found, at, onText, onStep, onChange, onSave }: LogBarProps) => {
-  const anyOpen = log.steps.some(({ folded, from, to }) => !folded && to > from);
-  return (
-    <div className="log-bar">
-      <SearchInput
-        label="Search the log"
-        value={text}
-        onChange={(event) => onText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter') return;
-          event.preventDefault();
-          onStep(event.shiftKey ? -1 : 1);
-        }}
-      />
-      <span className="small quiet nowrap" role="status">
-        {saidOf(log.lines.length, found, at)}
-      </span>
-      {found !== undefined && found > 0 && (
-        <span className="row">
-          <Button slim look="quiet" onClick={() => onStep(-1)}>
-            Previous
-          </Button>
-          <Button slim look="quiet" onClick={() => onStep(1)}>
-            Next
-          </Button>
-        </span>
-      )}
-      <span className="grow" />
-      <Button
-        slim
-        look="quiet"
-        onClick={() => {
-          log.foldAll(anyOpen);
-          onChange();
-        }}
-      >
-        {anyOpen ? 'Fold all' : 'Unfold all'}
-      </Button>
-      <IconButton slim icon="download" label="Download the log" onClick={onSave} />
-    </div>
-  );
-};
-
-const saidOf = (lines: number, found: number | undefined, at: number): string => {
-  if (found === undefined) return count(lines, 'line');
-  if (found === 0) return 'nothing found';
-  return at === -1 ? `${found} found` : `${at + 1} of ${found}`;
-};
-
 /** The line that the address names by `#L12`, and the way to name another. */
 const useLineOfAddress = (): [number | undefined, (line: number) => void] => {
   const read = (): number | undefined => {
@@ -178,10 +141,10 @@ const useLineOfAddress = (): [number | undefined, (line: number) => void] => {
     return number === undefined ? undefined : Number(number) - 1;
   };
   const [line, setLine] = useState(read);
-  const mark = (next: number): void => {
+  const mark = useCallback((next: number): void => {
     setLine(next);
     history.replaceState(history.state, '', `#L${next + 1}`);
-  };
+  }, []);
   return [line, mark];
 };
 

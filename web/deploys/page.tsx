@@ -1,29 +1,29 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link } from 'wouter';
 import type { Operation } from '#modules/operations';
-import { asApiError, at, call } from '../api.ts';
-import { queries } from '../data/client.ts';
-import { operationsRead } from '../data/reads.ts';
 import { to } from '../locations.ts';
 import { LiveUrl } from '../services/parts.tsx';
 import { useMay } from '../session/session.ts';
 import { Button, LinkButton } from '../ui/button.tsx';
 import { Copyable } from '../ui/code.tsx';
 import { ErrorCard } from '../ui/error-card.tsx';
-import { duration } from '../ui/format.ts';
 import { Notice, PageHead, SkeletonLines } from '../ui/layout.tsx';
 import { Status } from '../ui/status.tsx';
 import { Ago, Took } from '../ui/time.tsx';
-import { toast } from '../ui/toast.tsx';
+import { CancelOperation } from '../operations/cancel.tsx';
+import { phaseLengths, phasesRead, useDeployBefore } from './before.ts';
+import { Compared } from './compared.tsx';
 import { isOpen, KIND_NAMES, statusOf } from './kinds.ts';
 import { LogView } from './log-view.tsx';
 import { Timeline } from './timeline.tsx';
 import { useOperation } from './use-operation.ts';
 
 /** One operation, mostly a deploy: how far it is, what it says, how it ended. */
-const OperationPage = ({ operation: id }: { operation: string }) => {
-  const { data: operation, error, refetch, view, renew } = useOperation(id);
+const OperationPage = ({ operation: id }: { operation: string }) => <OperationView key={id} id={id} />;
+
+const OperationView = ({ id }: { id: string }) => {
+  const following = useOperation(id);
+  const { data: operation, error, refetch } = following;
   if (operation === undefined && error !== null)
     return (
       <>
@@ -32,6 +32,24 @@ const OperationPage = ({ operation: id }: { operation: string }) => {
       </>
     );
   if (operation === undefined) return <SkeletonLines lines={6} />;
+  return <Details operation={operation} following={following} />;
+};
+
+interface DetailsProps {
+  operation: Operation;
+  following: ReturnType<typeof useOperation>;
+}
+
+const Details = ({ operation, following: { view, renew } }: DetailsProps) => {
+  const before = useDeployBefore(operation);
+  const { data: phases } = useQuery({
+    ...phasesRead(before?.operation_id ?? ''),
+    enabled: before !== null && before !== undefined,
+  });
+  const lengths =
+    phases === undefined
+      ? undefined
+      : phaseLengths(phases, Date.parse(before?.finished_at ?? before?.created_at ?? ''));
   const { tone, word } = statusOf(operation);
   const { project, service } = operation;
   return (
@@ -47,15 +65,17 @@ const OperationPage = ({ operation: id }: { operation: string }) => {
         actions={<Actions operation={operation} />}
       />
       <div className="stack">
-        <Timeline operation={operation} phases={view.phases} />
+        <Timeline operation={operation} phases={view.phases} before={lengths} />
         <Ending operation={operation} />
         <LogView
           log={view.log}
-          version={view.log.version}
           onChange={renew}
           open={isOpen(operation) || !view.done}
           fileName={`${operation.operation_id}.log`}
         />
+        {before !== null && before !== undefined && !isOpen(operation) && (
+          <Compared operation={operation} before={before} />
+        )}
       </div>
     </>
   );
@@ -73,60 +93,25 @@ const Below = ({ operation }: { operation: Operation }) => (
         </>
       )}
     </span>
-    <Compared operation={operation} />
   </span>
 );
 
-/** How long the deploy before took. */
-const Compared = ({ operation }: { operation: Operation }) => {
-  const { project, service, kind, status } = operation;
-  const { data: deploys = [] } = useQuery({
-    ...operationsRead({ project, service, kind: 'deploy', status: 'succeeded', limit: 20 }),
-    enabled: kind === 'deploy' && status === 'succeeded',
-  });
-  const before = deploys.find(({ operation_id: id }) => id < operation.operation_id);
-  const mine = lengthOf(operation);
-  const theirs = before === undefined ? undefined : lengthOf(before);
-  if (before === undefined || mine === undefined || theirs === undefined || kind !== 'deploy') return null;
-  const difference = theirs - mine;
-  return (
-    <span>
-      ·{' '}
-      <Link href={to('operation', { operation: before.operation_id })}>
-        {Math.abs(difference) < 500
-          ? 'as long as the deploy before'
-          : `${duration(Math.abs(difference))} ${difference > 0 ? 'faster' : 'slower'} than the deploy before`}
-      </Link>
-    </span>
-  );
-};
-
-const lengthOf = ({ started_at: from, finished_at: end }: Operation): number | undefined =>
-  from === null || end === null ? undefined : Date.parse(end) - Date.parse(from);
-
 const Actions = ({ operation }: { operation: Operation }) => {
   const may = useMay();
-  const [busy, setBusy] = useState(false);
-  const { operation_id: id, project, service } = operation;
+  const [canceling, setCanceling] = useState(false);
+  const { project, service } = operation;
   if (!isOpen(operation))
     return service === null || operation.kind === 'service.delete' ? null : (
       <LinkButton to={to('service', { project, service })}>To the service</LinkButton>
     );
   if (!may('deploy')) return null;
-  const cancel = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      queries.setQueryData(['operation', id], await call<Operation>('POST', at('operations', id, 'cancel')));
-    } catch (thrown) {
-      toast('bad', `Not canceled: ${asApiError(thrown).message}`);
-    } finally {
-      setBusy(false);
-    }
-  };
   return (
-    <Button look="danger" busy={busy} onClick={() => void cancel()}>
-      Cancel
-    </Button>
+    <>
+      <Button look="danger" onClick={() => setCanceling(true)}>
+        Cancel
+      </Button>
+      {canceling && <CancelOperation operation={operation} onClose={() => setCanceling(false)} />}
+    </>
   );
 };
 

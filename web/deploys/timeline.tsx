@@ -1,4 +1,4 @@
-import type { Operation } from '#modules/operations';
+import type { Operation, Phase } from '#modules/operations';
 import { duration } from '../ui/format.ts';
 import { Glyph, type Tone } from '../ui/status.tsx';
 import { useNow } from '../ui/time.tsx';
@@ -9,6 +9,13 @@ const LAST = new Set(['healthy', 'rolled_back', 'failed', 'ready']);
 /** What a deploy goes through, to show what is still to come. */
 const DEPLOY = ['queued', 'building', 'pushing', 'rolling_out', 'healthy'] as const;
 
+interface TimelineProps {
+  operation: Operation;
+  phases: readonly PhaseMark[];
+  /** How long each phase of the deploy before took. */
+  before?: ReadonlyMap<Phase, number> | undefined;
+}
+
 interface Stage {
   phase: PhaseMark['phase'];
   tone: Tone;
@@ -17,7 +24,7 @@ interface Stage {
 }
 
 /** Phases as they follow each other, each as long as it took. */
-export const Timeline = ({ operation, phases }: { operation: Operation; phases: readonly PhaseMark[] }) => {
+export const Timeline = ({ operation, phases, before }: TimelineProps) => {
   const now = useNow();
   const stages = stagesOf(operation, phases, now);
   const total = stages.reduce((sum, { ms = 0 }) => sum + ms, 0);
@@ -38,11 +45,28 @@ export const Timeline = ({ operation, phases }: { operation: Operation; phases: 
             <strong>{PHASE_NAMES[phase]}</strong>
             {ms !== undefined && <span className="quiet small nowrap">{duration(ms)}</span>}
           </span>
+          {ms !== undefined && <Beside ms={ms} before={before?.get(phase)} />}
           {tone === 'busy' && message !== '' && <span className="message small quiet">{message}</span>}
         </li>
       ))}
     </ol>
   );
+};
+
+/** How long the same phase took before. */
+const Beside = ({ ms, before }: { ms: number; before: number | undefined }) => {
+  const text = besideText(ms, before);
+  return text === '' ? null : <span className="beside small">{text}</span>;
+};
+
+/** Differences below this say nothing. */
+const SAME_MS = 100;
+const SAME_SHARE = 0.05;
+
+export const besideText = (ms: number, before: number | undefined): string => {
+  if (before === undefined || (ms < SAME_MS && before < SAME_MS)) return '';
+  if (Math.abs(ms - before) <= Math.max(SAME_MS, before * SAME_SHARE)) return 'as before';
+  return `${duration(before)} before`;
 };
 
 export const stagesOf = (operation: Operation, phases: readonly PhaseMark[], now: number): Stage[] => {

@@ -30,7 +30,8 @@ const Row = <T extends ShownLine>({ line, gutter, typed, look }: LogRowProps<T>)
 
 export const LogRow = memo(Row) as typeof Row;
 
-const LineText = ({ line: { line }, typed }: { line: { line: string }; typed: string }) => {
+/** What a line says, with its colours, and marks where it has what is looked for. Never markup. */
+export const LineText = ({ line: { line }, typed }: { line: { line: string }; typed: string }) => {
   const long = line.length > MOST_CHARACTERS;
   const pieces = cutPieces(parseAnsi(long ? line.slice(0, MOST_CHARACTERS) : line), typed);
   if (pieces.length === 0) return '\u00a0';

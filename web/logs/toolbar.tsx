@@ -6,6 +6,7 @@ import { Button, IconButton } from '../ui/button.tsx';
 import { SearchInput, Select } from '../ui/field.tsx';
 import { Menu, type MenuItem } from '../ui/menu.tsx';
 import { toast } from '../ui/toast.tsx';
+import { wholeLog } from './download.ts';
 import { lineLink } from './gutter.tsx';
 import type { NumberedLine } from './lines.ts';
 import { TimeDialog } from './time-dialog.tsx';
@@ -14,6 +15,10 @@ import type { LogChoices } from './use-choices.ts';
 interface SearchState {
   ref: Ref<HTMLInputElement>;
   found: number;
+  /** Whether there are older matches still. */
+  more: boolean;
+  /** Whether the stored log is just being searched. */
+  reading: boolean;
   /** Of the match shown; -1 for none. */
   place: number;
   move: (to: number) => void;
@@ -62,13 +67,9 @@ export const Toolbar = (props: ToolbarProps) => {
 };
 
 const LogSearch = ({ choices, search }: Pick<ToolbarProps, 'choices' | 'search'>) => {
-  const { found, place, move, only, setOnly } = search;
-  const said =
-    choices.typed === ''
-      ? ''
-      : place === -1
-        ? `${found.toLocaleString()} found`
-        : `${place + 1} of ${found.toLocaleString()}`;
+  const { found, more, reading, place, move, only, setOnly } = search;
+  const total = `${found.toLocaleString()}${more ? ' or more' : ''}`;
+  const said = place === -1 ? `${reading ? 'searching, ' : ''}${total} found` : `${place + 1} of ${total}`;
   return (
     <span className="journal-search">
       <SearchInput
@@ -186,6 +187,11 @@ const More = ({ project, service, onDownload, linkHere, choices }: ToolbarProps)
     <Menu
       items={[
         { label: 'Download these lines', icon: 'download', onSelect: onDownload },
+        {
+          label: choices.typed === '' ? 'Download the whole log' : 'Download all lines that match',
+          icon: 'download',
+          onSelect: () => wholeLog({ project, service }, { ...choices, text: choices.typed }),
+        },
         { label: 'Copy a link to this place', icon: 'link', onSelect: copy },
         { kind: 'rule' },
         {

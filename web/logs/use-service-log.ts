@@ -6,7 +6,7 @@ import { readStored } from './history.ts';
 import { createLines, type Lines, type NumberedLine } from './lines.ts';
 
 /** What of a service's log is wanted. */
-interface LogWish {
+export interface LogWish {
   project: string;
   service: string;
   /** Empty for all. */
@@ -17,7 +17,7 @@ interface LogWish {
   tail: number;
 }
 
-interface ServiceLogView {
+export interface ServiceLogView {
   lines: Lines;
   /** `live`: goes on as lines come; `window`: ends before now, because there are more than are kept. */
   state: 'loading' | 'live' | 'window';

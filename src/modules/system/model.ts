@@ -88,12 +88,12 @@ export const DiskSchema = Type.Object({
 });
 
 export const ChecksSchema = Type.Object({
-  status: oneOf(['ok', 'warn', 'fail'], { description: 'the worst of them' }),
+  status: oneOf(['ok', 'warn', 'fail'] as const, { description: 'the worst of them' }),
   checks: Type.Array(
     Type.Object({
       id: Type.String({ examples: ['engine'] }),
       title: Type.String(),
-      status: oneOf(['ok', 'warn', 'fail']),
+      status: oneOf(['ok', 'warn', 'fail'] as const),
       detail: Type.String(),
       next: nullable(Type.String({ description: 'what to do about it' })),
     }),
