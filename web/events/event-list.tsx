@@ -107,7 +107,7 @@ const EventRow = ({ event, withProject }: { event: Event; withProject: boolean }
       <Glyph tone={toneOf(event.kind)} />
       <span className="event-what">
         <span>
-          {nameOf(event.kind)} {subject !== '' && <strong>{subject}</strong>}
+          {nameOf(event.kind)} {subject !== '' && <Subject event={event} name={subject} />}
           {withProject && event.project !== '*' && (
             <>
               {' in '}
@@ -139,3 +139,13 @@ const EventRow = ({ event, withProject }: { event: Event; withProject: boolean }
     </li>
   );
 };
+
+/** A service leads to its page, as long as the event does not say that it is gone. */
+const Subject = ({ event: { project, kind, data }, name }: { event: Event; name: string }) =>
+  data['service'] === name && project !== '*' && !kind.endsWith('deleted') ? (
+    <Link href={to('service', { project, service: name })} className="plain-link">
+      <strong>{name}</strong>
+    </Link>
+  ) : (
+    <strong>{name}</strong>
+  );

@@ -1,4 +1,5 @@
 import type { Event } from '#modules/events';
+import { bytes } from '../ui/format.ts';
 import type { Tone } from '../ui/status.tsx';
 
 /** Kinds by what they are about. The server's list is longer than this page may know: those go by their first word. */
@@ -32,7 +33,8 @@ export const nameOf = (kind: string): string => {
 };
 
 const SUBJECTS = ['service', 'datastore', 'repo', 'name', 'token', 'token_id'];
-const SHOWN_ELSEWHERE = new Set([...SUBJECTS, 'operation_id']);
+/** Or told by what is linked. */
+const SHOWN_ELSEWHERE = new Set([...SUBJECTS, 'operation_id', 'digest', 'service_url']);
 
 /** What it happened to, as far as the event says. */
 export const subjectOf = ({ data }: Pick<Event, 'data'>): string =>
@@ -42,7 +44,13 @@ export const subjectOf = ({ data }: Pick<Event, 'data'>): string =>
 export const detailsOf = ({ data }: Pick<Event, 'data'>): [name: string, value: string][] =>
   Object.entries(data)
     .filter(([key, value]) => !SHOWN_ELSEWHERE.has(key) && value !== null && value !== '')
-    .map(([key, value]) => [key.replaceAll('_', ' '), textOf(value)]);
+    .map(([key, value]) =>
+      key.endsWith('_bytes') && typeof value === 'number'
+        ? [nameOfField(key.slice(0, -'_bytes'.length)), bytes(value)]
+        : [nameOfField(key), textOf(value)],
+    );
+
+const nameOfField = (key: string): string => key.replaceAll('_', ' ');
 
 const textOf = (value: unknown): string => {
   if (typeof value === 'string') return value;
