@@ -81,8 +81,12 @@ export const signIn = async (page: Page, token: string): Promise<void> => {
     .waitFor();
 };
 
-/** Replies of the API that a page explains are no faults; the browser reports them as errors all the same. */
-const REPLY = /^Failed to load resource: the server responded with a status of (?:4\d\d|503)/;
+/**
+ * Replies of the API that a page explains are no faults; the browser reports them as errors all the same. So are networks that
+ * Docker makes meanwhile, for which Chromium breaks off what it is asking for.
+ */
+const REPLY =
+  /^Failed to load resource: (?:the server responded with a status of (?:4\d\d|503)|net::ERR_NETWORK_CHANGED)/;
 
 const watchFaults = (page: Page, origin: string): string[] => {
   const faults: string[] = [];
