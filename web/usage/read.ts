@@ -38,7 +38,7 @@ export const glanceRead = (project: string, service: string) =>
 /** Reads the usage of a service anew as it is measured. */
 export const useUsageLive = (project: string, service: string): void => {
   const client = useQueryClient();
-  const renewed = useRef(Date.now());
+  const renewed = useRef(0);
   useLive(`usage:${project}/${service}`, () => {
     if (Date.now() - renewed.current < RENEW_MS) return;
     renewed.current = Date.now();
