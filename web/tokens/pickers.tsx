@@ -24,9 +24,7 @@ export const CapabilityPicker = ({ chosen, onChange }: CapabilityPickerProps) =>
           <Checkbox
             key={name}
             checked={chosen.includes(name)}
-            onChange={(event) =>
-              onChange(event.target.checked ? [...chosen, name] : chosen.filter((each) => each !== name))
-            }
+            onChange={(event) => onChange(withChoice(chosen, name, event.target.checked))}
           >
             <code>{name}</code>
             <span className="small quiet what">{what}</span>
@@ -36,6 +34,10 @@ export const CapabilityPicker = ({ chosen, onChange }: CapabilityPickerProps) =>
     </fieldset>
   );
 };
+
+/** In the order of the list, whatever was pressed first. */
+const withChoice = (chosen: readonly Capability[], name: Capability, taken: boolean): Capability[] =>
+  CAPABILITIES.map(([each]) => each).filter((each) => (each === name ? taken : chosen.includes(each)));
 
 interface ProjectPickerProps {
   chosen: readonly string[];
