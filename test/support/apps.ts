@@ -29,3 +29,18 @@ process.on('SIGTERM', () => { console.log('got SIGTERM'); server.close(() => pro
 /** Answers `text` to everything. */
 export const helloApp = (text: string): Record<string, string> =>
   nodeApp(`(request, response) => response.end(${JSON.stringify(text)})`);
+
+/** An app whose build runs these steps of a Dockerfile, anew each time: a step that the engine remembers says nothing. */
+export const builtApp = (steps: readonly string[]): Record<string, string> => ({
+  ...helloApp('hello'),
+  Dockerfile: [
+    'FROM node:24-slim',
+    'WORKDIR /app',
+    'COPY . .',
+    `RUN : ${crypto.randomUUID()}`,
+    ...steps,
+    'USER node',
+    'CMD ["node", "server.js"]',
+    '',
+  ].join('\n'),
+});

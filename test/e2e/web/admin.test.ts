@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { helloApp } from '#test/support/apps.ts';
 import { Berth } from '#test/support/berth.ts';
 import { expectAccessible, expectNoSidewaysScroll, openBrowser, visit } from '#test/support/dashboard.ts';
+import { until } from '#test/support/until.ts';
 
 let berth: Berth;
 let browser: Browser;
@@ -22,14 +23,52 @@ afterAll(async () => {
 test('health names each part of the server, capacity its room, versions what it is made of', async () => {
   const { page, go, faults, close } = await visit(browser, berth);
   await go('/admin');
-  for (const part of ['Database', 'Container engine', 'Proxy', 'Image registry', 'Memory'])
-    await page.getByRole('listitem').filter({ hasText: part }).first().waitFor();
+  const { body: checked } = await berth.api('/v1/admin/checks');
+  const checks = page.getByRole('region', { name: 'Checks' });
+  await until(async () => (await checks.getByRole('listitem').count()) === checked.checks.length);
+  for (const part of ['Database', 'Engine', 'Proxy', 'Registry', 'Memory', 'Datastores and backups'])
+    await checks.getByRole('listitem').filter({ hasText: part }).first().waitFor();
   await page.getByRole('link', { name: 'Capacity' }).click();
   await page.getByRole('meter', { name: 'Memory' }).waitFor();
   await page.getByRole('link', { name: 'Versions' }).click();
   const { body } = await berth.api('/v1/admin/capacity');
   await page.getByText(body.versions.engine, { exact: true }).waitFor();
   expect(faults).toEqual([]);
+  await close();
+}, 60_000);
+
+test('a check that fails comes first, with its next step; disks lead to who fills them', async () => {
+  const { page, go, faults, close } = await visit(browser, berth);
+  const { body } = await berth.api('/v1/admin/checks');
+  const full = {
+    id: 'disk:/data',
+    title: 'Disk of /data',
+    status: 'fail',
+    detail: '0.2 GB are free',
+    next: 'free space',
+  };
+  await page.route('**/v1/admin/checks', (route) =>
+    route.fulfill({ json: { status: 'fail', checks: [...body.checks, full] } }),
+  );
+  await go('/admin');
+  const first = page.getByRole('region', { name: 'Checks' }).getByRole('listitem').first();
+  await first.getByText('Fault').waitFor();
+  await first.getByText('Disk of /data').waitFor();
+  await page.getByText('1 thing to look at').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('link', { name: 'which project has how much' }).click();
+  await page.waitForURL('**/admin/disk');
+  const table = page.getByRole('table', { name: 'Disk by project' });
+  const { body: disk } = await berth.api('/v1/admin/disk');
+  expect(disk.projects[0].image_bytes).toBeGreaterThan(1024);
+  await table.getByRole('row', { name: /shop.*MB/ }).waitFor();
+  await page.getByRole('meter').first().waitFor();
+  await page.unroute('**/v1/admin/checks');
+  await page.route('**/v1/admin/disk', (route) => route.abort());
+  await page.getByRole('button', { name: 'Look again' }).click();
+  await page.getByText('The server cannot be reached').waitFor();
+  await table.getByRole('row', { name: /shop.*MB/ }).waitFor();
+  expect(faults.filter((fault) => !fault.includes('ERR_FAILED'))).toEqual([]);
   await close();
 }, 60_000);
 
@@ -88,7 +127,7 @@ test('charts of a service can be read by keyboard and in words', async () => {
 for (const options of [{}, { dark: true }, { width: 390, height: 844 }, { width: 390, height: 844, dark: true }])
   test(`the admin pages are accessible: ${JSON.stringify(options)}`, async () => {
     const { page, go, close } = await visit(browser, berth, options);
-    for (const path of ['/admin', '/admin/capacity', '/admin/versions', '/admin/audit']) {
+    for (const path of ['/admin', '/admin/capacity', '/admin/disk', '/admin/versions', '/admin/audit']) {
       await go(path);
       await page.getByRole('region').first().waitFor();
       await expectAccessible(page);

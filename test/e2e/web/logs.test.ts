@@ -163,7 +163,7 @@ describe('the log of a service', () => {
   test('downloads what is shown, without colours', async () => {
     const { page, close } = await see(LOGS);
     await page.getByText('line 80 GET').waitFor();
-    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByRole('button', { name: 'More', exact: true }).click();
     const waiting = page.waitForEvent('download');
     await page.getByRole('menuitem', { name: 'Download these lines' }).click();
     const download = await waiting;
@@ -171,6 +171,33 @@ describe('the log of a service', () => {
     const text = await Bun.file(await download.path()).text();
     expect(text).toContain(' stdout ready  FATAL  plain\n');
     expect(text.match(/line \d+ GET/g)).toHaveLength(80);
+    await close();
+  }, 60_000);
+
+  test('lets the server search what is not in the page, and reads on from there', async () => {
+    const { page, faults, close } = await see(`${LOGS}?tail=10`);
+    await page.getByText('line 80 GET').waitFor();
+    expect(await lineCount(page)).toBe(10);
+    await page.getByLabel('Search', { exact: true }).fill('line 4');
+    await page.getByText('11 found').waitFor();
+    await page.getByRole('button', { name: 'Only these' }).click();
+    await page.getByText('11 matches from before the lines in this page').waitFor();
+    await until(async () => (await page.locator('.journal-row').count()) === 11);
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    const waiting = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'Download all lines that match' }).click();
+    const text = await Bun.file(await (await waiting).path()).text();
+    expect(text.match(/ stdout line 4\d? GET/g)).toHaveLength(11);
+    await page.locator('.journal-row', { hasText: 'line 4 GET' }).locator('a').click();
+    await page.locator('.journal-row.marked', { hasText: 'line 4 GET' }).waitFor();
+    await page.locator('.journal-row', { hasText: 'line 5 GET' }).waitFor();
+    await page.goto(`${berth.url}${LOGS}?tail=10&q=line+4`);
+    await page.getByText('11 found').waitFor();
+    await page.getByRole('button', { name: 'Next match' }).click();
+    await page.locator('.journal-row.marked', { hasText: 'line 4 GET' }).waitFor();
+    await page.getByLabel('Search', { exact: true }).fill('LINE 4');
+    await page.getByText('0 found').waitFor();
+    expect(faults).toEqual([]);
     await close();
   }, 60_000);
 
