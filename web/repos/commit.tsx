@@ -10,6 +10,7 @@ import { Card, Facts, SkeletonLines } from '../ui/layout.tsx';
 import { Ago } from '../ui/time.tsx';
 import { subjectOf } from './commit-line.tsx';
 import { Diff } from './diff.tsx';
+import { inWords } from './not-here.tsx';
 import { repoTo, type RepoId } from './places.ts';
 import { commitRead, diffRead } from './reads.ts';
 
@@ -20,7 +21,7 @@ export const CommitPage = ({ id, commit: name }: { id: RepoId; commit: string })
   if (commit === undefined && error !== null)
     return (
       <ErrorCard
-        error={error}
+        error={inWords(error)}
         onRetry={() => void refetch()}
         actions={<LinkButton to={repoTo(id, 'commits')}>All commits</LinkButton>}
       />

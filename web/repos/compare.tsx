@@ -6,6 +6,7 @@ import { count } from '../ui/format.ts';
 import { Empty, Notice, SkeletonLines } from '../ui/layout.tsx';
 import { CommitDays } from './commits.tsx';
 import { Diff } from './diff.tsx';
+import { inWords } from './not-here.tsx';
 import { repoTo, type RepoId } from './places.ts';
 import { compareRead } from './reads.ts';
 import { RefPicker, shortRef } from './ref-picker.tsx';
@@ -47,7 +48,7 @@ export const Compare = ({ id, repo, base = repo.default_branch, head }: CompareP
 
 const Compared = ({ id, base, head }: { id: RepoId; base: string; head: string }) => {
   const { data, error, refetch } = useQuery(compareRead(id, base, head));
-  if (data === undefined && error !== null) return <ErrorCard error={error} onRetry={() => void refetch()} />;
+  if (data === undefined && error !== null) return <ErrorCard error={inWords(error)} onRetry={() => void refetch()} />;
   if (data === undefined) return <SkeletonLines lines={6} />;
   const { ahead, behind, commits, merge_base } = data;
   return (

@@ -10,6 +10,15 @@ import { repoApi } from './reads.ts';
 /** Whether there is nothing at a ref or a path, any more: what was read before must not be shown then. */
 export const isGone = (error: unknown): boolean => error !== null && asApiError(error).status === 404;
 
+/** What is missing with a next step of the page: the API names its own operations. */
+export const inWords = (error: unknown): ApiError => {
+  const failure = asApiError(error);
+  if (failure.status !== 404) return failure;
+  const { code, message, status, requestId } = failure;
+  const hint = 'it may have been renamed or deleted: choose another branch, or look at the commits';
+  return new ApiError({ code, message, hint, retryable: false }, status, requestId);
+};
+
 type Section = 'tree' | 'file';
 
 interface NotHereProps extends Omit<PartProps, 'repo'> {
@@ -25,7 +34,7 @@ export const NotHere = (props: NotHereProps) => {
   if (failure.status === 400 && section !== 'commits' && path !== '') return <OtherKind {...props} section={section} />;
   return (
     <ErrorCard
-      error={failure.status === 404 ? inWords(failure) : failure}
+      error={inWords(failure)}
       {...(failure.retryable && { onRetry })}
       actions={
         <>
@@ -39,19 +48,6 @@ export const NotHere = (props: NotHereProps) => {
     />
   );
 };
-
-/** The API names its own operations as the next step. */
-const inWords = ({ code, message, status, requestId }: ApiError): ApiError =>
-  new ApiError(
-    {
-      code,
-      message,
-      hint: 'it may have been renamed or deleted: choose another branch, or look at the commits',
-      retryable: false,
-    },
-    status,
-    requestId,
-  );
 
 const OtherKind = ({ id, at, path, section, error }: NotHereProps & { section: Section }) => {
   const other = section === 'tree' ? 'file' : 'tree';

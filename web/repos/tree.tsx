@@ -34,16 +34,18 @@ export const Tree = ({ id, repo, at, path }: PartProps) => {
       <div className="row wrap">
         <RefPicker id={id} current={current} hrefOf={(ref) => repoTo(id, 'tree', path, { ref })} />
         <PathLine id={id} at={at} path={path} />
-        {repo.mirror_of === null && entries !== undefined && (
-          <LinkButton to={repoTo(id, 'new', path, { ref: at })} icon="plus" slim>
-            New file
-          </LinkButton>
-        )}
         {entries !== undefined && (
-          <a className="btn slim" download href={withQuery(repoApi(id, 'archive'), { ref: at, path })}>
-            <Icon name="download" />
-            Download
-          </a>
+          <div className="row">
+            {repo.mirror_of === null && (
+              <LinkButton to={repoTo(id, 'new', path, { ref: at })} icon="plus" slim>
+                New file
+              </LinkButton>
+            )}
+            <a className="btn slim" download href={withQuery(repoApi(id, 'archive'), { ref: at, path })}>
+              <Icon name="download" />
+              Download
+            </a>
+          </div>
         )}
       </div>
       {error !== null && entries === undefined && (
