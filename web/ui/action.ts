@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react';
 
-export interface Action {
+interface Action {
   busy: boolean;
   /** What the last one failed with, until another begins; for ErrorLine. */
   error: unknown;
