@@ -58,6 +58,12 @@ whenSignedOut(() => {
   if (queries.getQueryData(sessionRead.queryKey) !== undefined) queries.setQueryData(sessionRead.queryKey, null);
 });
 
+/** Tabs of one browser share its session: who signs in or out in one does so in all. */
+export const watchTabs = (): void =>
+  addEventListener('storage', ({ key }) => {
+    if (key === HINT) void queries.invalidateQueries({ queryKey: sessionRead.queryKey });
+  });
+
 whenRefused(() => void queries.invalidateQueries({ queryKey: sessionRead.queryKey }));
 
 export const signIn = async (token: string): Promise<void> => {
@@ -68,7 +74,7 @@ export const signIn = async (token: string): Promise<void> => {
 /** What was read as somebody else is forgotten. The session's own query stays, since those who look at it hold on to it. */
 const know = (session: BrowserSession | null): void => {
   if (session === null) localStorage.removeItem(HINT);
-  else localStorage.setItem(HINT, '1');
+  else localStorage.setItem(HINT, String(Date.now()));
   queries.setQueryData(sessionRead.queryKey, session);
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
 };
