@@ -5,11 +5,10 @@ import type { LogLine } from '#modules/logs';
 import type { ServiceDetail } from '#modules/services';
 import { at, call } from '../api.ts';
 import { to } from '../locations.ts';
-import { rollbackOf } from '../services/verbs.ts';
+import { RollbackDialog } from '../services/rollback.tsx';
 import { useMay } from '../session/session.ts';
 import { stripAnsi } from '../ui/ansi.ts';
 import { Button, LinkButton } from '../ui/button.tsx';
-import { Confirm } from '../ui/confirm.tsx';
 import { ErrorCard } from '../ui/error-card.tsx';
 import { useNow } from '../ui/time.tsx';
 import { troubleOf, type Trouble } from './trouble.ts';
@@ -64,14 +63,7 @@ const TroubleDetails = ({ service, trouble }: { service: ServiceDetail; trouble:
           </span>
         }
       />
-      {rollingBack && (
-        <Confirm
-          title={`Roll ${name} back`}
-          verb="Roll back"
-          {...rollbackOf(service, undefined)}
-          onClose={() => setRollingBack(false)}
-        />
-      )}
+      {rollingBack && <RollbackDialog service={service} onClose={() => setRollingBack(false)} />}
     </>
   );
 };
