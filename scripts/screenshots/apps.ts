@@ -44,8 +44,8 @@ await import('./src/taxes/rates.mjs');
 `,
 };
 
-/** A build that is still under way when it is looked at. */
-export const LONG_BUILD = {
+/** A build that is still under way when it is looked at; `id` keeps it from the cache. */
+export const longBuild = (id: string): Record<string, string> => ({
   ...nodeApp(`(request, response) => response.end('catalog')`),
   Dockerfile: [
     'FROM node:24-slim',
@@ -56,10 +56,11 @@ export const LONG_BUILD = {
     'CMD ["node", "server.js"]',
     '',
   ].join('\n'),
+  'build-id.txt': id,
   'index.mjs': `
 for (let page = 1; page <= 150; page += 1) {
   console.log('indexed page ' + page + ' of 150 (' + page * 48 + ' products)');
   await new Promise((resolve) => setTimeout(resolve, 400));
 }
 `,
-};
+});

@@ -23,11 +23,11 @@ const WIDE = 1280;
 const NARROW = 390;
 /** As high as it is shown, unless the page is higher; nobody looks at more than that. */
 const HEIGHTS: Record<number, { least: number; most: number }> = {
-  [WIDE]: { least: 800, most: 1100 },
-  [NARROW]: { least: 844, most: 1300 },
+  [WIDE]: { least: 800, most: 1000 },
+  [NARROW]: { least: 844, most: 1100 },
 };
 /** Of WebP, in per cent: text stays sharp, and the whole folder is below 4 MB. */
-const QUALITY = 70;
+const QUALITY = 50;
 
 export const LOOKS: readonly Look[] = [WIDE, NARROW].flatMap((width) => [
   { dark: true, width },

@@ -1,7 +1,7 @@
 import type { Berth } from '#test/support/berth.ts';
 import { packExample } from '#test/support/examples.ts';
 import { apiOf, type Api } from './api.ts';
-import { BROKEN_BUILD, CRASHING_WORKER, LONG_BUILD, STOREFRONT } from './apps.ts';
+import { BROKEN_BUILD, CRASHING_WORKER, longBuild, STOREFRONT } from './apps.ts';
 import { KEYS, TABLES } from './data.ts';
 import { fillRepo } from './repo.ts';
 
@@ -38,7 +38,7 @@ export const fillWorld = async (berth: Berth, say: (line: string) => void): Prom
   const commit = await fillRepo(api, 'journal');
   await fillSettings(api);
   const failed = await failedDeploy(berth);
-  const { body } = await berth.upload('shop', 'catalog', LONG_BUILD);
+  const { body } = await berth.upload('shop', 'catalog', longBuild(berth.instance()));
   return { deployed, failed, running: body.operation_id, commit, end };
 };
 
