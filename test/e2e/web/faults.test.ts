@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { nodeApp } from '#test/support/apps.ts';
 import { Berth } from '#test/support/berth.ts';
-import { openBrowser, visit, type Visit } from '#test/support/dashboard.ts';
+import { openBrowser, visit } from '#test/support/dashboard.ts';
 import { openRelay } from '#test/support/relay.ts';
 import { until } from '#test/support/until.ts';
 
