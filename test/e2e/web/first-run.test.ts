@@ -51,7 +51,7 @@ test('who has no session is asked for a token, told what is wrong with it, and c
 
   await page.getByLabel('Token').fill('brt_wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('alert').filter({ hasText: 'not valid' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'unknown, revoked or expired' }).waitFor();
   expect(page.url()).not.toContain('brt_');
 
   await signIn(page, berth.token);
