@@ -10,6 +10,8 @@ import { LogRow } from './log-row.tsx';
 const ROW_HEIGHT = 24;
 /** More than are ever in view: rows that leave lend their elements to those that come. */
 const SLOTS = 512;
+/** More lines than are in view at once. */
+const NEAR_END = 200;
 
 interface LogViewProps {
   /** Changes in itself; whoever changes it calls `onChange`. */
@@ -71,7 +73,9 @@ export const LogView = ({ log, onChange, open, fileName }: LogViewProps) => {
   const arrived = useRef(false);
   useEffect(() => {
     const wantedLine = marked ?? failedAt;
-    if (arrived.current || wantedLine === undefined || wantedLine >= log.lines.length) return;
+    // While lines still come, one near their end would count as the end, and be left with it.
+    const behind = open ? NEAR_END : 0;
+    if (arrived.current || wantedLine === undefined || wantedLine + behind >= log.lines.length) return;
     arrived.current = true;
     show(wantedLine);
   });
