@@ -47,7 +47,10 @@ export const findEntry = async (
 };
 
 export const noPath = (path: string): BerthError =>
-  notFound(`there is no ${JSON.stringify(path.slice(0, 200))} in this commit`, 'see what there is with getRepoTree');
+  notFound(
+    `there is no ${JSON.stringify(path.slice(0, 200))} in this commit`,
+    'list the folder it should be in, and mind the branch',
+  );
 
 /** The tree of a commit, or that of a folder of it, as git takes it where a tree is wanted. */
 export const requireFolder = async (
@@ -62,6 +65,6 @@ export const requireFolder = async (
   if (kind === 'directory') return entry.id;
   throw invalidInput(
     `${JSON.stringify(path.slice(0, 200))} is a ${kind}, not a folder`,
-    kind === 'submodule' ? 'what is in it is in another repository' : 'read it with getRepoFile',
+    kind === 'submodule' ? 'what is in it is in another repository' : 'read it as a file',
   );
 };

@@ -20,7 +20,7 @@ export const readFile = async (deps: GitDeps, repo: RepoId, query: Query): Promi
   if (kind === 'directory' || kind === 'submodule') {
     throw invalidInput(
       `${JSON.stringify(path.slice(0, 200))} is a ${kind}, not a file`,
-      kind === 'directory' ? 'list it with getRepoTree' : 'what is in it is in another repository',
+      kind === 'directory' ? 'list the folder, or read a file in it' : 'what is in it is in another repository',
     );
   }
   const { offset = 0, length } = query;

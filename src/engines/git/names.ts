@@ -10,7 +10,7 @@ export const isAbbreviatedId = (text: string): boolean => ABBREVIATED_ID.test(te
 
 export const requireId = (text: string, what: string): ObjectId => {
   if (isFullId(text)) return text;
-  throw invalidInput(`${what} is not a complete commit id`, 'give all 40 hex digits, as listRepoCommits shows them');
+  throw invalidInput(`${what} is not a complete commit id`, 'give all 40 hex digits of the id');
 };
 
 /** Bytes of a whole name; what the file systems of servers and clients hold is little more. */

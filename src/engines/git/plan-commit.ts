@@ -170,7 +170,7 @@ const removedPaths = (actions: readonly CommitAction[]): Set<string> => {
 };
 
 const missing = (path: string): BerthError =>
-  badPath(path, 'does not exist', 'see what there is with getRepoTree, and mind the branch');
+  badPath(path, 'does not exist', 'list the files of the branch, and mind which branch the commit is for');
 
 export const branchMoved = (branch: string, actual: ObjectId | null, expected: ObjectId | null): BerthError =>
   conflict(
@@ -181,5 +181,5 @@ export const branchMoved = (branch: string, actual: ObjectId | null, expected: O
         : `branch "${branch}" is at ${actual}, not at ${expected}`,
     actual === null
       ? 'leave expected_head out to make the branch'
-      : `look at what changed with compareRepoRefs, then send the commit again with expected_head ${actual}`,
+      : `look at what has changed since, then send the commit again with expected_head ${actual}`,
   );

@@ -71,13 +71,16 @@ const requireCommit = async (
   if (fault === 'ambiguous')
     throw invalidInput(`several commits begin with "${name}"`, 'give more digits of the commit id');
   if (fault === 'no commit')
-    throw notFound(`"${name}" leads to no commit`, 'give a branch, or a tag or id of a commit; see listRepoRefs');
+    throw notFound(`"${name}" leads to no commit`, 'give a branch, or a tag or id of a commit');
   throw await explainMissing(deps, repo, name);
 };
 
 const explainMissing = async (deps: GitDeps, repo: RepoId, name: string): Promise<BerthError> => {
   if (await isEmpty(deps, repo)) return emptyRepo();
-  return notFound(`no branch, tag or commit "${name}" in this repository`, 'list what there is with listRepoRefs');
+  return notFound(
+    `no branch, tag or commit "${name}" in this repository`,
+    'list its branches and tags, and give one of them',
+  );
 };
 
 const explainNoHead = async (deps: GitDeps, repo: RepoId): Promise<never> => {
@@ -85,7 +88,7 @@ const explainNoHead = async (deps: GitDeps, repo: RepoId): Promise<never> => {
   const branch = (await deps.git.text({ args: ['symbolic-ref', 'HEAD'], repo })).trim().replace(/^refs\/heads\//, '');
   throw notFound(
     `the default branch "${branch}" has no commits`,
-    'push it, give ref, or make another branch the default one with updateRepo',
+    'push to it, give a branch that has some, or make another branch the default one',
   );
 };
 
@@ -95,5 +98,5 @@ const isEmpty = async ({ git }: GitDeps, repo: RepoId): Promise<boolean> =>
 export const emptyRepo = (): BerthError =>
   notFound(
     'the repository is empty',
-    'push to its clone_url (git push <clone_url> HEAD:main), or make the first commit with commitRepoFiles',
+    'push to its clone_url (git push <clone_url> HEAD:main), or commit its first files',
   );
