@@ -119,8 +119,9 @@ export const createDatastoreContainers = (deps: DatastoreContainersDeps): Datast
   ): Promise<string> => {
     if (state?.status === 'running') return state.id;
     const { id, fresh } = state === undefined ? await create(instance, unit) : { id: state.id, fresh: false };
-    await engine.place(instance, { role: unit.role, containerId: id, fresh });
-    await runtime.start(id);
+    const { rest } = await engine.place(instance, { role: unit.role, containerId: id, fresh });
+    for (const outcome of await Promise.allSettled([rest, runtime.start(id)]))
+      if (outcome.status === 'rejected') throw outcome.reason;
     return id;
   };
 

@@ -82,9 +82,8 @@ export const createProvision = (deps: DatastoreDeps): Provision => {
       run.phase('provisioning', `${found.kind} ${found.version} with ${found.memory_mb} MiB`);
       let row = found;
       try {
-        // A fork that was cut short may hold half of the backup.
-        if (run.input.from !== undefined && (run.attempt > 1 || run.input.again === true))
-          await containers.lower(found, { data: true });
+        // One that was cut short may hold half of its files, or of a backup; nobody has had its variables yet.
+        if (run.attempt > 1 || run.input.again === true) await containers.lower(found, { data: true });
         row = await settlePlace(found, engine);
         await containers.raise(deps.instanceOf(row), engine, { signal: run.signal, anew: false });
         run.log('berth', `${row.name} answers at ${hostOf(row.name)}:${engine.port}`);

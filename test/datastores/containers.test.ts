@@ -3,7 +3,7 @@ import { createDatastoreContainers, type DatastoreContainers, type RaisedBy } fr
 import { DATASTORE_LABEL, datastoreLabels } from '#datastores/labels';
 import type { DatastoreInstance, Unit } from '#engines/datastores/port';
 import type { Runtime } from '#engines/runtime/port';
-import { BerthError } from '#kernel/errors';
+import { BerthError, messageOf } from '#kernel/errors';
 import { createFakeRuntime, type FakeRuntime } from '#test/fakes/runtime.ts';
 import { describeInstance } from '#test/support/datastore.ts';
 import { quiet } from '#test/engines/runtime/support.ts';
@@ -43,6 +43,9 @@ const unit = (of: DatastoreInstance, role: string, image: string, volumes: boole
   },
 });
 
+/** What goes on while a container starts. */
+let filling = Promise.resolve();
+
 /** Two containers of which the second stands on the first, as with mongo. */
 const engine: RaisedBy = {
   images: () => [STORAGE, MAIN],
@@ -51,6 +54,7 @@ const engine: RaisedBy = {
     fail(`place ${role}`);
     asked.push(`place ${role}${fresh ? ' fresh' : ''}`);
     expect((await runtime.inspect(containerId))?.status).not.toBe('running');
+    return { rest: filling };
   },
   settle: async (of) => {
     fail('settle');
@@ -65,6 +69,7 @@ const fail = (step: string): void => {
 };
 
 beforeEach(() => {
+  filling = Promise.resolve();
   asked = [];
   faults = new Set();
   runtime = createFakeRuntime({ images: [STORAGE, NEWER], pullable: [MAIN] });
@@ -124,6 +129,25 @@ describe('raising a datastore', () => {
       'dev.berth.datastore': 'documents',
       'dev.berth.datastore-id': 'ds_1',
     });
+  });
+  test('starts a container while its files are still put in, and settles when both are done', async () => {
+    const files = Promise.withResolvers<void>();
+    filling = files.promise;
+    const raising = raise();
+    while (!runtime.calls.includes('start')) await Bun.sleep(1);
+    expect(asked).toEqual(['place storage fresh']);
+    files.resolve();
+    await raising;
+    await up();
+  });
+  test('fails when its files could not be put in, also when it started', async () => {
+    const files = Promise.withResolvers<void>();
+    filling = files.promise;
+    const raising = raise();
+    while (!runtime.calls.includes('start')) await Bun.sleep(1);
+    files.reject(new Error('no space left'));
+    expect(await raising.catch(messageOf)).toBe('no space left');
+    expect(asked).not.toContain('settle');
   });
   test('that is up disturbs nothing, and settles again', async () => {
     await raise();

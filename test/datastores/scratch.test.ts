@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'bun:test';
 import type { RaisedBy } from '#datastores/containers';
 import { datastoreLabels } from '#datastores/labels';
 import { createScratch, type ScratchDeps } from '#datastores/scratch';
-import type { DatastoreInstance, Unit } from '#engines/datastores/port';
+import { type DatastoreInstance, PLACED, type Unit } from '#engines/datastores/port';
 import { createFakeRuntime, type FakeRuntime } from '#test/fakes/runtime.ts';
 import { describeInstance } from '#test/support/datastore.ts';
 import { quiet } from '#test/engines/runtime/support.ts';
@@ -49,7 +49,7 @@ const engine: RaisedBy & { roles: () => string[] } = {
   roles: () => ['main'],
   images: () => [IMAGE],
   units: (instance) => [unitOf(instance)],
-  place: async () => undefined,
+  place: async () => PLACED,
   settle: () => settling(),
 };
 

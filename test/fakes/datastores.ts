@@ -1,11 +1,12 @@
-import type {
-  BrowsePage,
-  Bytes,
-  DatastoreEngine,
-  DatastoreInstance,
-  DatastoreKind,
-  QueryRequest,
-  QueryResult,
+import {
+  type BrowsePage,
+  type Bytes,
+  type DatastoreEngine,
+  type DatastoreInstance,
+  type DatastoreKind,
+  PLACED,
+  type QueryRequest,
+  type QueryResult,
 } from '#engines/datastores/port';
 import { invalidInput } from '#kernel/errors';
 import type { BackupFiles } from '#modules/datastores';
@@ -41,7 +42,7 @@ export const createFakeDatastoreEngine = (kind: DatastoreKind): FakeDatastoreEng
       url: `${URL_SCHEME[kind]}://${user}:${password}@${host}/app`,
       parts: kind === 'postgres' ? { PGHOST: host, PGUSER: user, PGPASSWORD: password } : {},
     }),
-    place: () => Promise.resolve(),
+    place: () => Promise.resolve(PLACED),
     settle: (instance) => {
       fake.settled.push(instance);
       return Promise.resolve();

@@ -154,6 +154,14 @@ export interface Dump {
   report: Promise<DumpReport>;
 }
 
+/** What of `place` may go on while the container starts, which waits for it. Its failure is that of the start. */
+export interface Placing {
+  rest: Promise<void>;
+}
+
+/** Nothing goes on. */
+export const PLACED: Placing = { rest: Promise.resolve() };
+
 /** A restore that was made beside the live data and is not visible to apps. */
 export interface Beside {
   /** Name of the database inside of the instance. */
@@ -193,7 +201,7 @@ export interface DatastoreEngine {
    * Between creation and start of a container: puts in what it needs. `fresh`: its volume is new and empty, so a prepared
    * data directory may be unpacked into it.
    */
-  place(instance: DatastoreInstance, unit: { role: string; containerId: string; fresh: boolean }): Promise<void>;
+  place(instance: DatastoreInstance, unit: { role: string; containerId: string; fresh: boolean }): Promise<Placing>;
   /**
    * Waits until the started containers answer, then brings roles, passwords, grants and settings to what `instance` says:
    * missing credentials are made, others dropped with their sessions.

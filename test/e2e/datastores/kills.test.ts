@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Operation, Phase } from '#modules/operations';
 import { Berth } from '#test/support/berth.ts';
 import { until } from '#test/support/until.ts';
@@ -25,7 +27,7 @@ let berth: Berth;
 const postgres = (): Store => new Store(berth, 'shop', 'postgres');
 
 beforeAll(async () => {
-  berth = await Berth.boot();
+  berth = await Berth.boot(['--prepare-datastores']);
   await berth.project('shop');
   await createDatastore(berth, 'shop', { kind: 'postgres', memory_mb: 512 });
   expect(await berth.deploy('shop', 'web', await probeApp())).toMatchObject({ status: 'succeeded', error: null });
@@ -69,6 +71,10 @@ const expectTidy = async (datastores: number): Promise<void> => {
   expect(await containersOf(berth, 'datastore')).toHaveLength(datastores);
   expect(await volumesOf(berth)).toHaveLength(datastores);
 };
+
+/** A new Postgres is unpacked, not made. */
+const hasTemplate = (): boolean =>
+  readdirSync(join(berth.dataDir, 'datastores/templates')).some((name) => name.endsWith('.tar'));
 
 const partOfBackup = (): boolean => backupFiles(berth).some((path) => path.endsWith('.part'));
 const scratchRuns = async (): Promise<boolean> => (await containersOf(berth, 'datastore-scratch')).length > 0;
@@ -127,18 +133,20 @@ describe('kill -9 of berth', () => {
   }, 120_000);
 
   const made =
-    (name: string): (() => Promise<boolean>) =>
+    (name: string, role = 'datastore'): (() => Promise<boolean>) =>
     async () => {
       const { id } = rowOf(berth, 'shop', name);
-      return (await containersOf(berth, 'datastore', [`dev.berth.datastore-id=${id}`])).length > 0;
+      return (await containersOf(berth, role, [`dev.berth.datastore-id=${id}`])).length > 0;
     };
 
   test.each([
     ['right after it was accepted', 'early', () => true],
     ['once its container is there', 'midway', made('midway')],
+    ['while its data directory is unpacked', 'unpacking', made('unpacking', 'datastore-job')],
   ])(
     'in mid-provisioning, %s: the datastore is there, once',
     async (_, name, moment) => {
+      await until(hasTemplate);
       const { body } = await berth.api('/v1/projects/shop/datastores', {
         method: 'POST',
         body: { kind: 'postgres', name },

@@ -1,5 +1,5 @@
 import { type BerthError, invalidInput } from '#kernel/errors';
-import type { DatastoreEngine, DatastoreInstance, Unit } from '../port.ts';
+import { type DatastoreEngine, type DatastoreInstance, PLACED, type Unit } from '../port.ts';
 import { connect } from '../postgres/connect.ts';
 import { imageOf, serverContainer } from '../postgres/server.ts';
 import { browse, query } from './console.ts';
@@ -37,7 +37,7 @@ export const createMongoEngine = (given: Omit<StorageDeps, 'connect'>): Datastor
     units,
     connection: connectionOf,
     place: async (instance, { role, ...container }) => {
-      if (role === STORAGE) await storage.place(instance, container);
+      return role === STORAGE ? await storage.place(instance, container) : PLACED;
     },
     settle: async (instance, signal) => {
       await storage.settle(instance, signal);

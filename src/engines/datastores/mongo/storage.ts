@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock';
 import type { Log } from '#kernel/log';
 import type { Labels, Runtime } from '#engines/runtime/port';
-import type { DatastoreInstance, Jobs, Scratch } from '../port.ts';
+import type { DatastoreInstance, Jobs, Placing, Scratch } from '../port.ts';
 import { APP_DATABASE, APP_ROLE, type Connect, withConnection } from '../postgres/connect.ts';
 import { createPostgresDumps, type PostgresDumps } from '../postgres/dumps.ts';
 import { placeServer } from '../postgres/place.ts';
@@ -35,7 +35,7 @@ export interface StorageDeps {
 
 /** The Postgres behind FerretDB: made, kept and dumped as any of berth's, but for who may come in. */
 export interface Storage extends Pick<PostgresDumps, 'dump' | 'rehearse'>, ReturnType<typeof createUpkeep> {
-  place(instance: DatastoreInstance, container: { containerId: string; fresh: boolean }): Promise<void>;
+  place(instance: DatastoreInstance, container: { containerId: string; fresh: boolean }): Promise<Placing>;
   settle(instance: DatastoreInstance, signal: AbortSignal): Promise<void>;
 }
 
@@ -50,7 +50,8 @@ export const createStorage = (deps: StorageDeps): Storage => {
   });
   return {
     place: async (instance, { containerId, fresh }) => {
-      await placeServer({ runtime: deps.runtime, templates }, { server: storageServer(instance), containerId, fresh });
+      const server = storageServer(instance);
+      return (await placeServer({ ...deps, templates }, { server, containerId, fresh })).placing;
     },
     settle: async (instance, signal) => {
       const passwords = [instance.adminPassword, await templates.password()];

@@ -25,12 +25,25 @@ export const MARKS = {
 /** A segment of the log, as initdb makes them. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
 
+/** Berth unpacks a cluster while the container starts; it takes parts of a second, and longer on a disk that is busy. */
+const UNPACK_SECONDS = 120;
+const WAIT_SECONDS = 0.01;
+
 /**
- * Starts the server, and before its first start makes its cluster. Only where berth has left a password for that: a volume
+ * Starts the server, and before its first start waits for its cluster, or makes it. Only where berth has left a password for that: a volume
  * that has lost its data is none to begin anew in. The rename comes last, so that a cluster is there whole or not at all.
  */
 export const START = `set -e
 home="\${PGDATA%/*}"
+waited=0
+until [ -e "$home/${MARKS.prepared}" ]; do
+  waited=$((waited + 1))
+  if [ $waited -gt ${UNPACK_SECONDS / WAIT_SECONDS} ]; then
+    echo "no data directory was unpacked into this volume" >&2
+    exit 1
+  fi
+  sleep ${WAIT_SECONDS}
+done
 if [ -e "$home/${MARKS.newPassword}" ] && [ ! -e "$PGDATA" ]; then
   rm -rf "$PGDATA.new"
   initdb --pgdata="$PGDATA.new" --pwfile="$home/${MARKS.newPassword}" ${INITDB_OPTIONS.join(' ')}

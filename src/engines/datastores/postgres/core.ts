@@ -53,12 +53,11 @@ export const createPostgresCore = (deps: PostgresCoreDeps): PostgresCore => {
     units: (instance) => [{ role: UNIT, container: serverContainer(serverOf(instance)) }],
     connection: connectionOf,
     place: async (instance, { containerId, fresh }) => {
-      const placed = await placeServer(
-        { runtime: deps.runtime, templates },
-        { server: serverOf(instance), containerId, fresh },
-      );
-      if (placed === 'template') unpacked.add(instance.id);
-      if (placed === 'new') keeper.hurry();
+      const server = serverOf(instance);
+      const { what, placing } = await placeServer({ ...deps, templates }, { server, containerId, fresh });
+      if (what === 'template') unpacked.add(instance.id);
+      if (what === 'new') keeper.hurry();
+      return placing;
     },
     settle: async (instance, signal) => {
       const passwords = [instance.adminPassword, await templates.password()];

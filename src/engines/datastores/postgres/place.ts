@@ -1,17 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { Runtime } from '#engines/runtime/port';
+import type { ContainerSpec, Labels, Runtime } from '#engines/runtime/port';
 import { BerthError } from '#kernel/errors';
-import type { PutFile } from '../port.ts';
+import { PLACED, type Placing, type PutFile } from '../port.ts';
 import { createSweep, type Sweep } from '#kernel/sweep';
 import { archiveOf } from './archive.ts';
 import { MARKS } from './cluster.ts';
-import { homeOf, OWN, type Server, serverFiles } from './server.ts';
+import { containerName, homeOf, imageOf, OWN, type Server, serverContainer, serverFiles, USER } from './server.ts';
 import type { Templates } from './template.ts';
 
 const CHUNK_BYTES = 128 * 1024;
+const MEMORY_BYTES = 16 * 1024 * 1024;
 
 /** What a container has been given. */
-export type Placed =
+export type Given =
   /** A data directory that was prepared; its superuser has the password of the templates. */
   | 'template'
   /** What it takes to make one at its start. */
@@ -19,35 +21,83 @@ export type Placed =
   /** Nothing but its files: there is one. */
   | 'files';
 
+export interface PlaceDeps {
+  runtime: Runtime;
+  templates: Pick<Templates, 'find'>;
+  /** Of the container that a data directory is unpacked through, which is gone afterwards. */
+  templateLabels: Labels;
+}
+
 /**
  * Puts certificate and rules into a container that has not started yet. Into a volume that has no data directory also one that
  * was prepared, or else the password with which the server makes it. The last file of all says so: what was broken off is done
  * again, and nothing is ever unpacked over what may be data.
  */
 export const placeServer = async (
-  { runtime, templates }: { runtime: Runtime; templates: Pick<Templates, 'find'> },
+  deps: PlaceDeps,
   { server, containerId, fresh }: { server: Server; containerId: string; fresh: boolean },
-): Promise<Placed> => {
+): Promise<{ what: Given; placing: Placing }> => {
+  const { runtime, templates } = deps;
   const home = homeOf(server.major);
   const mark = (path: string, content = ''): PutFile => ({ ...OWN, path: `${home}/${path}`, content });
   const put = async (...marks: PutFile[]): Promise<Uint8Array> =>
     await archiveOf(home, [...serverFiles(server), ...marks]);
   if (!fresh && (await exists(runtime, containerId, `${home}/${MARKS.prepared}`))) {
     await runtime.putArchive(containerId, home, await put());
-    return 'files';
+    return { what: 'files', placing: PLACED };
   }
   const template = await templates.find(server.major);
   if (template === undefined) {
     const password = mark(MARKS.newPassword, server.instance.adminPassword);
     await runtime.putArchive(containerId, home, await put(password, mark(MARKS.prepared)));
-    return 'new';
+    return { what: 'new', placing: PLACED };
   }
-  const sweep = createSweep();
   const files = await put(mark(MARKS.unsynced), mark(MARKS.prepared));
-  await runtime.putArchive(containerId, home, joined(template, files, sweep));
-  sweep.end();
-  return 'template';
+  return { what: 'template', placing: { rest: unpack(deps, server, { template, files }) } };
 };
+
+/**
+ * Through a container of its own that never runs: Docker works on one thing at a time for each container, and the server's
+ * starts meanwhile. `START` waits for the last file.
+ */
+const unpack = async (
+  { runtime, templateLabels }: PlaceDeps,
+  server: Server,
+  { template, files }: { template: string; files: Uint8Array },
+): Promise<void> => {
+  const sweep = createSweep();
+  const { id } = await runtime.create(unpackerSpec(server, templateLabels));
+  try {
+    await runtime.putArchive(id, homeOf(server.major), joined(template, files, sweep));
+  } finally {
+    sweep.end();
+    await runtime.remove(id);
+  }
+};
+
+/** Pure, but for its name. */
+const unpackerSpec = (server: Server, labels: Labels): ContainerSpec => ({
+  name: `${containerName(server)}-unpack-${randomBytes(4).toString('hex')}`,
+  image: imageOf(server.major),
+  entrypoint: ['true'],
+  command: [],
+  env: {},
+  labels: { ...server.instance.labels, ...labels },
+  network: 'none',
+  loopbackPorts: [],
+  mounts: [],
+  volumes: serverContainer(server).volumes,
+  memoryBytes: MEMORY_BYTES,
+  cpus: 1,
+  pidsLimit: 1,
+  capAdd: [],
+  user: USER,
+  readOnlyRoot: true,
+  tmpfs: [],
+  restart: 'no',
+  init: false,
+  stopGraceSeconds: 0,
+});
 
 async function* joined(template: string, files: Uint8Array, sweep: Sweep): AsyncGenerator<Uint8Array> {
   for await (const chunk of createReadStream(template, { highWaterMark: CHUNK_BYTES })) {

@@ -1,7 +1,7 @@
 import type { Clock } from '#kernel/clock';
 import { type BerthError, invalidInput } from '#kernel/errors';
 import type { Runtime } from '#engines/runtime/port';
-import type { DatastoreEngine, Jobs } from '../port.ts';
+import { type DatastoreEngine, type Jobs, PLACED } from '../port.ts';
 import { browse } from './browse.ts';
 import { REDIS_PORT } from './config.ts';
 import { dump } from './dump.ts';
@@ -33,7 +33,10 @@ export const createRedisEngine = ({ runtime, clock, jobs }: RedisEngineOptions):
   roles: () => [MAIN],
   units: unitsOf,
   connection: connectionOf,
-  place: (instance, { containerId }) => placeFiles(runtime, instance, containerId),
+  place: async (instance, { containerId }) => {
+    await placeFiles(runtime, instance, containerId);
+    return PLACED;
+  },
   settle: async (instance, signal) => {
     await untilReady(clock, instance, signal);
     await settleUsers(instance, signal);

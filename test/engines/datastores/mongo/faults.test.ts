@@ -111,7 +111,8 @@ test('data survives containers that are made anew', async () => {
   docs = { ...docs, memoryMb: 768 };
   for (const { role, container } of lab.engine.units(docs)) {
     const { id } = await lab.lab.runtime.create(container);
-    await lab.engine.place(docs, { role, containerId: id, fresh: false });
+    const { rest } = await lab.engine.place(docs, { role, containerId: id, fresh: false });
+    await rest;
     await lab.lab.runtime.start(id);
     ids[role] = id;
   }

@@ -75,7 +75,8 @@ export const openMongoLab = async (): Promise<MongoLab> => {
     const ids: Record<string, string> = {};
     for (const { role, container } of engine.units(wanted)) {
       const { id } = await lab.runtime.create(container);
-      await engine.place(wanted, { role, containerId: id, fresh: true });
+      const { rest } = await engine.place(wanted, { role, containerId: id, fresh: true });
+      await rest;
       await lab.runtime.start(id);
       ids[role] = id;
     }

@@ -86,8 +86,8 @@ export const openCoreRig = async (): Promise<CoreRig> => {
       if (unit === undefined) throw new Error('no unit');
       const fresh = !(await lab.runtime.listVolumes({})).some(({ name }) => name === unit.container.volumes[0]?.name);
       const { id } = await lab.runtime.create(unit.container);
-      await by.place(instance, { role: unit.role, containerId: id, fresh });
-      await lab.runtime.start(id);
+      const { rest } = await by.place(instance, { role: unit.role, containerId: id, fresh });
+      await Promise.all([rest, lab.runtime.start(id)]);
       await by.settle(instance, AbortSignal.timeout(SETTLE_MS));
       return id;
     },

@@ -86,8 +86,10 @@ const putFiles = async (id: string, files: Record<string, string>): Promise<void
   await rig.lab.runtime.putArchive(id, HOME, await archiveOf(HOME, all));
 };
 
-const placeIn = (core: PostgresCore, instance: DatastoreInstance, containerId: string, fresh = true) =>
-  core.place(instance, { role: 'main', containerId, fresh });
+const placeIn = async (core: PostgresCore, instance: DatastoreInstance, containerId: string, fresh = true) => {
+  const { rest } = await core.place(instance, { role: 'main', containerId, fresh });
+  await rest;
+};
 
 test('without a template a server makes its own cluster, and nobody waits for a template', async () => {
   const [first, second] = [await rig.instance('first'), await rig.instance('second')];
@@ -155,7 +157,7 @@ test('a template has the database of apps in it', async () => {
   const names = [...(await new Bun.Archive(await readFile(file ?? '')).files()).keys()];
   // template1, template0, postgres and app.
   expect(new Set(names.map((name) => /^pgdata\/base\/(\d+)\//.exec(name)?.[1]).filter(Boolean)).size).toBe(4);
-  expect(names.filter((name) => /postmaster|_fsm$/.test(name))).toEqual([]);
+  expect(names.filter((name) => /postmaster|_(?:fsm|vm)$/.test(name))).toEqual([]);
   expect((await stat(file ?? '')).size).toBeLessThan(36 * 1024 * 1024);
 });
 

@@ -84,7 +84,8 @@ export const openRedis = async (
       bench.instance = wanted;
       for (const { role, container } of engine.units(wanted)) {
         containerId = (await lab.runtime.create(container)).id;
-        await engine.place(wanted, { role, containerId, fresh });
+        const { rest } = await engine.place(wanted, { role, containerId, fresh });
+        await rest;
         await lab.runtime.start(containerId);
       }
       await engine.settle(wanted, AbortSignal.timeout(60_000));
