@@ -60,7 +60,7 @@ whenSignedOut(() => {
 
 /** Tabs of one browser share its session: who signs in or out in one does so in all. */
 export const watchTabs = (): void =>
-  addEventListener('storage', ({ key }) => {
+  window.addEventListener('storage', ({ key }) => {
     if (key === HINT) void queries.invalidateQueries({ queryKey: sessionRead.queryKey });
   });
 
