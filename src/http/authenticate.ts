@@ -14,8 +14,8 @@ export interface SignedIn {
 }
 
 export interface SessionReader {
-  /** `ended`: it was one; undefined: it never was. */
-  resolve(cookie: string): SignedIn | 'ended' | undefined;
+  /** Undefined when it has ended, or never was. */
+  resolve(cookie: string): SignedIn | undefined;
 }
 
 export interface AuthenticateDeps {
@@ -55,8 +55,8 @@ export const authenticate = (deps: AuthenticateDeps, request: Request, accepts: 
 const byCookie = (deps: AuthenticateDeps, request: Request, cookie: string): Admitted => {
   requireOwnPage(request);
   const found = deps.sessions.resolve(cookie);
-  if (found === 'ended') throw sessionEnded();
-  if (found === undefined) throw failedAttempt(deps, request, sessionEnded());
+  // No attempt to count: nobody guesses 256 bits, but open pages go on asking when their session was ended elsewhere.
+  if (found === undefined) throw sessionEnded();
   deps.authenticator.countRequest(found.token);
   return { session: found.token, browser: found };
 };

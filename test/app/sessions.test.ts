@@ -141,8 +141,19 @@ test('wrong tokens are counted with all others of the address; who has a right o
   const limited = await signIn(world, 'brt_wrong');
   expect([limited.status, limited.body.code]).toEqual([429, 'QUOTA_EXCEEDED']);
   expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect((await world.call('GET /v1/projects', as(`__Host-berth=${'a'.repeat(43)}`))).status).toBe(429);
   expect((await signIn(world, token.secret)).status).toBe(200);
+});
+
+test('the cookie of a session that has ended is no guess, and is told so whatever others try', async () => {
+  const { world, cookie } = await open({ clock: movable() });
+  await world.call('DELETE /v1/sessions', as(cookie));
+  const ask = () => world.call('GET /v1/session', as(cookie));
+  for (let i = 0; i < 30; i += 1) expect((await ask()).status).toBe(401);
+  // None of them counted; those that do leave the answer as it is.
+  for (let i = 0; i < 20; i += 1) expect((await signIn(world, `brt_wrong${i}`)).status).toBe(401);
+  expect((await signIn(world, 'brt_wrong')).status).toBe(429);
+  const answer = await ask();
+  expect([answer.status, answer.body.message]).toEqual([401, 'the session has ended']);
 });
 
 test('a token that is revoked ends its sessions and their streams at once', async () => {

@@ -48,8 +48,6 @@ const LONGEST_MS = 7 * 24 * HOUR_MS;
 const STREAM_MS = HOUR_MS;
 /** Uses are written so often at most, so that reads cost no write. */
 const TOUCH_MS = 60_000;
-/** So long a session that has ended is told from one that never was. */
-const REMEMBERED_MS = 24 * HOUR_MS;
 const PER_TOKEN = 100;
 
 export const createSessions = (deps: SessionsDeps): Sessions => {
@@ -72,9 +70,9 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
       const row = store.byHash(hashOf(cookie));
       if (row === undefined) return undefined;
       const now = clock.now();
-      if (endOf(row) <= now) return 'ended';
+      if (endOf(row) <= now) return undefined;
       const token = authenticator.resume(row.token_id);
-      if (token === undefined) return 'ended';
+      if (token === undefined) return undefined;
       noteUse(row, now);
       return { id: row.id, token, streamsUntil: Math.min(row.expires_at, now + STREAM_MS) };
     },
@@ -130,7 +128,7 @@ const createChanges = ({ db, clock, newId, emit, onEnded }: SessionsDeps) => {
       };
       const over = db
         .transaction(() => {
-          store.removeBefore(now - IDLE_MS - REMEMBERED_MS, now - REMEMBERED_MS);
+          store.removeBefore(now - IDLE_MS, now);
           if (before !== undefined) store.remove(before);
           store.insert(row);
           emitFor(actor, 'session.created', row.id);
