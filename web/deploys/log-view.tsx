@@ -1,4 +1,4 @@
-import { useCallback, useDeferredValue, useEffect, useRef, useState } from 'react';
+import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useShortcuts } from '../shell/shortcuts.ts';
 import { Button } from '../ui/button.tsx';
 import { VirtualList, type VirtualListHandle } from '../ui/virtual-list.tsx';
@@ -10,8 +10,6 @@ import { LogRow } from './log-row.tsx';
 const ROW_HEIGHT = 24;
 /** More than are ever in view: rows that leave lend their elements to those that come. */
 const SLOTS = 512;
-/** More lines than are in view at once. */
-const NEAR_END = 200;
 
 interface LogViewProps {
   /** Changes in itself; whoever changes it calls `onChange`. */
@@ -25,6 +23,8 @@ interface LogViewProps {
 /** The log of an operation: live, folded by steps, searched, with an address for each line. */
 export const LogView = ({ log, onChange, open, fileName }: LogViewProps) => {
   const list = useRef<VirtualListHandle>(null);
+  /** The line to be brought into view once its row is there. */
+  const goal = useRef<number>(undefined);
   const [following, setFollowing] = useState(true);
   const [text, setText] = useState('');
   const [at, setAt] = useState(-1);
@@ -38,10 +38,15 @@ export const LogView = ({ log, onChange, open, fileName }: LogViewProps) => {
 
   const show = (line: number): void => {
     setFollowing(false);
-    const row = log.rowOf(line);
+    log.rowOf(line);
+    goal.current = line;
     onChange();
-    requestAnimationFrame(() => list.current?.scrollTo(row));
   };
+  useLayoutEffect(() => {
+    if (goal.current === undefined) return;
+    list.current?.scrollTo(log.rowOf(goal.current));
+    goal.current = undefined;
+  });
   const step = (by: number): void => {
     // Of what is typed now: Enter does not wait until all matches are drawn.
     const matches = log.search(text);
@@ -67,15 +72,16 @@ export const LogView = ({ log, onChange, open, fileName }: LogViewProps) => {
     f: () => search.current?.focus(),
     n: () => step(1),
     N: () => step(-1),
-    End: () => list.current?.scrollToEnd(),
+    End: () => {
+      setFollowing(true);
+      list.current?.scrollToEnd();
+    },
   });
   // The line of the address is shown as soon as it is there, once; without one, what failed.
   const arrived = useRef(false);
   useEffect(() => {
     const wantedLine = marked ?? failedAt;
-    // While lines still come, one near their end would count as the end, and be left with it.
-    const behind = open ? NEAR_END : 0;
-    if (arrived.current || wantedLine === undefined || wantedLine + behind >= log.lines.length) return;
+    if (arrived.current || wantedLine === undefined || wantedLine >= log.lines.length) return;
     arrived.current = true;
     show(wantedLine);
   });

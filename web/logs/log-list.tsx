@@ -60,15 +60,20 @@ export const LogList = <T extends ShownLine>(props: LogListProps<T>) => {
   }, [wrap, columns, generation]);
   layout.grow(count);
   const { range, anchor, measure } = useRange(box, layout, latest);
+  const end = useEndWatch(follow, onFollow, ROW * 1.5);
+  const { placed } = end;
   const [, redraw] = useState(0);
 
   useLayoutEffect(() => {
     const node = box.current;
     if (node === null) return;
-    if (follow) node.scrollTop = node.scrollHeight;
-    else keepPlace(node, { layout, count, lineAt, anchor: anchor.current });
+    const wanted = follow ? node.scrollHeight : keptPlace(node, { layout, count, lineAt, anchor: anchor.current });
+    if (wanted !== undefined) {
+      node.scrollTop = wanted;
+      placed(node);
+    }
     measure();
-  }, [count, follow, layout, lineAt, anchor, measure]);
+  }, [count, follow, layout, lineAt, anchor, measure, placed]);
   // After every layout, and only while a height was guessed wrong.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
   useLayoutEffect(() => {
@@ -79,16 +84,16 @@ export const LogList = <T extends ShownLine>(props: LogListProps<T>) => {
       const node = box.current;
       if (node === null) return;
       node.scrollTop = layout.top(index) - node.clientHeight / 3;
+      placed(node);
       measure();
     },
     first: () => layout.at(box.current?.scrollTop ?? 0),
     focus: () => box.current?.focus({ preventScroll: true }),
   }));
 
-  const watchEnd = useEndWatch(follow, onFollow, ROW * 1.5);
   const onScroll = (): void => {
     measure();
-    if (box.current !== null) watchEnd(box.current);
+    if (box.current !== null) end.scrolled(box.current);
   };
   const to = Math.min(count, range.to);
   const from = Math.min(range.from, to);
@@ -167,11 +172,11 @@ interface Place {
   anchor: Anchor | undefined;
 }
 
-/** What was read stays where it was, although lines above it went or changed their height. */
-const keepPlace = (node: HTMLElement, { layout, count, lineAt, anchor }: Place): void => {
-  if (anchor === undefined) return;
+/** Where to scroll so that what was read stays where it was, although lines above it went or changed their height. */
+const keptPlace = (node: HTMLElement, { layout, count, lineAt, anchor }: Place): number | undefined => {
+  if (anchor === undefined) return undefined;
   const wanted = layout.top(indexOfSeq(count, lineAt, anchor.seq)) + anchor.below;
-  if (Math.abs(node.scrollTop - wanted) > 1) node.scrollTop = wanted;
+  return Math.abs(node.scrollTop - wanted) > 1 ? wanted : undefined;
 };
 
 /** The first line with this sequence number or a higher one. */

@@ -37,6 +37,8 @@ export const VirtualList = (props: VirtualListProps) => {
   const { count, rowHeight, row, follow = false, onFollow, label, className = '', style, ref } = props;
   const box = useRef<HTMLDivElement>(null);
   const [range, setRange] = useState({ from: 0, to: 60 });
+  const end = useEndWatch(follow, onFollow, rowHeight * 1.5);
+  const { placed } = end;
   const measure = useCallback((): void => {
     const node = box.current;
     if (node === null) return;
@@ -54,13 +56,18 @@ export const VirtualList = (props: VirtualListProps) => {
   }, [measure]);
   useLayoutEffect(() => {
     const node = box.current;
-    if (follow && node !== null) node.scrollTop = node.scrollHeight;
+    if (follow && node !== null) {
+      node.scrollTop = node.scrollHeight;
+      placed(node);
+    }
     measure();
-  }, [count, follow, measure]);
+  }, [count, follow, measure, placed]);
   useImperativeHandle(ref, () => ({
     scrollTo: (index) => {
       const node = box.current;
-      if (node !== null) node.scrollTop = index * rowHeight - node.clientHeight / 3;
+      if (node === null) return;
+      node.scrollTop = index * rowHeight - node.clientHeight / 3;
+      placed(node);
     },
     scrollToEnd: () => {
       const node = box.current;
@@ -68,10 +75,9 @@ export const VirtualList = (props: VirtualListProps) => {
     },
   }));
 
-  const watchEnd = useEndWatch(follow, onFollow, rowHeight * 1.5);
   const onScroll = (): void => {
     measure();
-    if (box.current !== null) watchEnd(box.current);
+    if (box.current !== null) end.scrolled(box.current);
   };
   const shown = Array.from(
     { length: Math.max(0, Math.min(count, range.to) - range.from) },

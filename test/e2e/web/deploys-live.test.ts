@@ -3,8 +3,6 @@ import type { Browser, Page } from 'playwright-core';
 import { builtApp, helloApp } from '#test/support/apps.ts';
 import { Berth } from '#test/support/berth.ts';
 import { openBrowser, visit, type Visit } from '#test/support/dashboard.ts';
-import { framesWhileScrolling, heapBytes } from '#test/support/scrolling.ts';
-import { until } from '#test/support/until.ts';
 
 let berth: Berth;
 let browser: Browser;
@@ -67,32 +65,3 @@ test('a deploy is followed live, phase by phase and line by line, and canceled a
   expect(faults).toEqual([]);
   await close();
 }, 90_000);
-
-test('100,000 lines of a build are searched in a moment and scroll at 50 frames per second', async () => {
-  // The builder cuts what a step says beyond 200 KB a second.
-  const steps = Array.from(
-    { length: 12 },
-    (_none, at) =>
-      `RUN node -e "let s='';for(let i=0;i<9000;i++)s+='l'+(${at * 9000}+i)+' built\\n';process.stdout.write(s)"`,
-  );
-  const { operation_id: id } = await berth.deploy('shop', 'big', builtApp(steps));
-  const { page, close } = await see(pageOf(id));
-  const lines = page.locator('.log-bar').getByText(/^\d+ lines$/);
-  await until(async () => Number.parseInt(await lines.innerText(), 10) > 99_900, 60);
-  const search = page.getByLabel('Search the log');
-  const begun = performance.now();
-  await search.fill('l5555');
-  await page.getByText('11 found').waitFor();
-  await page.keyboard.press('Enter');
-  await page.locator('.log-row.current', { hasText: 'l5555' }).waitFor();
-  expect(performance.now() - begun).toBeLessThan(5000);
-  await page.goto(pageOf(id, '#L77777'));
-  await page.reload();
-  await page.locator('.log-row.marked .log-number', { hasText: '77777' }).waitFor({ timeout: 60_000 });
-  const frames = await framesWhileScrolling(page, '.log-lines', 3);
-  const megabytes = (await heapBytes(page)) / 1024 / 1024;
-  console.log(`${frames.toFixed(1)} frames per second, ${megabytes.toFixed(0)} MB of heap`);
-  expect(frames).toBeGreaterThanOrEqual(50);
-  expect(megabytes).toBeLessThan(200);
-  await close();
-}, 120_000);
