@@ -5,6 +5,7 @@ import type { Backup } from '#modules/datastores';
 import type { Accepted } from '#modules/operations';
 import { asApiError, call } from '../api.ts';
 import { useMay } from '../session/session.ts';
+import { useAction } from '../ui/action.ts';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Confirm } from '../ui/confirm.tsx';
 import { ErrorCard } from '../ui/error-card.tsx';
@@ -30,22 +31,14 @@ export const Backups = ({ datastore }: TabProps) => {
   const { data, error, isPending, refetch } = useQuery(backupsRead(project, name));
   const mayManage = useMay()('manage_datastores');
   const [open, setOpen] = useState<Open>();
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
+  const { busy, error: failure, run } = useAction();
   const close = (): void => setOpen(undefined);
-  const backUp = async (): Promise<void> => {
-    setBusy(true);
-    setFailure(undefined);
-    try {
+  const backUp = (): Promise<void> =>
+    run(async () => {
       const { operation_id } = await call<Accepted>('POST', datastoreAt(project, name, 'backups'));
       watchOperation(project, name, operation_id);
       await datastoresChanged(project);
-    } catch (thrown) {
-      setFailure(thrown);
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
     <>
       {datastore.kept !== null && <KeptData datastore={datastore} kept={datastore.kept} />}

@@ -4,6 +4,7 @@ import type { CreatedDatastore, Datastore } from '#modules/datastores';
 import type { DryRun } from '#kernel/schema';
 import { at, call } from '../api.ts';
 import { to } from '../locations.ts';
+import { useAction } from '../ui/action.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorLine } from '../ui/error-card.tsx';
@@ -32,8 +33,7 @@ export const CreateDatastore = ({
   const [name, setName] = useState('');
   const [version, setVersion] = useState('');
   const [limits, setLimits] = useState(UNSET);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { busy, error, run } = useAction();
   const [, navigate] = useLocation();
   const path = at('projects', project, 'datastores');
   const body = {
@@ -45,18 +45,13 @@ export const CreateDatastore = ({
   const plan = usePlan(path, body, () => call<DryRun>('POST', path, { json: body, query: { dry_run: true } }));
   const exists = plan.ready && plan.data?.plan.changes.length === 0;
   const create = async (): Promise<void> => {
-    if (busy || !plan.ready || exists) return;
-    setBusy(true);
-    setError(undefined);
-    try {
+    if (!plan.ready || exists) return;
+    await run(async () => {
       const created = await call<CreatedDatastore>('POST', path, { json: body });
       watchOperation(project, created.name, created.operation_id);
       await datastoresChanged(project);
       navigate(to('datastore', { project, datastore: created.name }));
-    } catch (thrown) {
-      setError(thrown);
-      setBusy(false);
-    }
+    });
   };
   return (
     <Dialog

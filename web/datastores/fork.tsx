@@ -4,6 +4,7 @@ import type { CreatedDatastore, DatastoreDetail } from '#modules/datastores';
 import type { DryRun } from '#kernel/schema';
 import { call } from '../api.ts';
 import { to } from '../locations.ts';
+import { useAction } from '../ui/action.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorLine } from '../ui/error-card.tsx';
@@ -24,26 +25,20 @@ interface ForkProps {
 export const ForkDatastore = ({ datastore: { project, name: from, memory_mb, cpus }, backup, onClose }: ForkProps) => {
   const [name, setName] = useState(`${from.slice(0, 24)}-fork`);
   const [limits, setLimits] = useState<Limits>({ memory: '', cpus: '', storage: '' });
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { busy, error, run } = useAction();
   const [, navigate] = useLocation();
   const path = datastoreAt(project, from, 'fork');
   const body = { name: name.trim(), ...(backup !== undefined && { key: backup }), ...limitsBody(limits) };
   const plan = usePlan(path, body, () => call<DryRun>('POST', path, { json: body, query: { dry_run: true } }));
   const fork = async (): Promise<void> => {
-    if (busy || !plan.ready) return;
-    setBusy(true);
-    setError(undefined);
-    try {
+    if (!plan.ready) return;
+    await run(async () => {
       const created = await call<CreatedDatastore>('POST', path, { json: body });
       watchOperation(project, created.name, created.operation_id);
       await datastoresChanged(project);
       onClose();
       navigate(to('datastore', { project, datastore: created.name }));
-    } catch (thrown) {
-      setError(thrown);
-      setBusy(false);
-    }
+    });
   };
   return (
     <Dialog

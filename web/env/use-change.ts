@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { queries } from '../data/client.ts';
+import { useAction } from '../ui/action.ts';
 import { announce } from './announce.ts';
 import { readPlan, type EnvPlan } from './changes.ts';
 import { planEnv, setEnv, type EnvChanges } from './reads.ts';
@@ -7,31 +8,18 @@ import { planEnv, setEnv, type EnvChanges } from './reads.ts';
 /** The two steps of a change: what it would do, then doing it. `changes` stays in this component and nowhere else. */
 export const useChange = (project: string, known: readonly string[], onClose: () => void) => {
   const [planned, setPlanned] = useState<{ changes: EnvChanges; plan: EnvPlan }>();
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const attempt = async (action: () => Promise<void>): Promise<void> => {
-    if (busy) return;
-    setBusy(true);
-    setError(undefined);
-    try {
-      await action();
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { busy, error, run, clear } = useAction();
   return {
     plan: planned?.plan,
     busy,
     error,
     preview: (read: () => EnvChanges) =>
-      attempt(async () => {
+      run(async () => {
         const changes = read();
         setPlanned({ changes, plan: readPlan(await planEnv(project, changes), changes, known) });
       }),
     apply: () =>
-      attempt(async () => {
+      run(async () => {
         if (planned === undefined) return;
         announce(project, await setEnv(project, planned.changes));
         await queries.invalidateQueries({ queryKey: ['env', project] });
@@ -39,7 +27,7 @@ export const useChange = (project: string, known: readonly string[], onClose: ()
       }),
     back: () => {
       setPlanned(undefined);
-      setError(undefined);
+      clear();
     },
   };
 };

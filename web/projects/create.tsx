@@ -5,6 +5,7 @@ import { at, call } from '../api.ts';
 import { queries } from '../data/client.ts';
 import { to } from '../locations.ts';
 import { nameFault } from '../start/names.ts';
+import { useAction } from '../ui/action.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorLine } from '../ui/error-card.tsx';
@@ -14,29 +15,22 @@ import { toast } from '../ui/toast.tsx';
 /** A project without anything in it yet: datastores, repositories and variables may come before the first service. */
 export const NewProject = ({ onClose }: { onClose: () => void }) => {
   const [name, setName] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const { busy, error, run } = useAction();
   const [, navigate] = useLocation();
   const fault = nameFault(name);
-  const create = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
+  const create = (): Promise<void> =>
+    run(async () => {
       const { created } = await call<CreateProjectReply>('POST', at('projects'), { json: { name } });
       void queries.invalidateQueries({ queryKey: ['projects'] });
       if (!created) toast('warn', `${name} was there already`);
       navigate(to('project', { project: name }));
-    } catch (thrown) {
-      setError(thrown);
-      setBusy(false);
-    }
-  };
+    });
   return (
     <Dialog
       title="New project"
       onClose={onClose}
       onSubmit={() => {
-        if (fault === undefined && !busy) void create();
+        if (fault === undefined) void create();
       }}
       footer={
         <>
