@@ -116,22 +116,31 @@ interface PartOptions extends DiskOptions {
 const writePart = async (part: string, bytes: Bytes, { dir, floor, signal }: PartOptions): Promise<void> => {
   const handle = await open(part, 'wx', 0o600);
   const flush = createFlush(handle);
+  let unseen = 0;
+  const write = async (chunk: Uint8Array): Promise<void> => {
+    let offset = 0;
+    while (offset < chunk.byteLength) offset += (await handle.write(chunk, offset)).bytesWritten;
+    unseen += chunk.byteLength;
+    flush.wrote(chunk.byteLength);
+    if (unseen < LOOK_BYTES) return;
+    await requireRoom(dir, floor, 0);
+    unseen = 0;
+  };
+  let writing = Promise.resolve();
   try {
-    let unseen = 0;
+    // The next chunk is gathered while the last one is written.
     for await (const chunk of gathered(abortable(bytes, signal), WRITE_BYTES)) {
-      let offset = 0;
-      while (offset < chunk.byteLength) offset += (await handle.write(chunk, offset)).bytesWritten;
-      unseen += chunk.byteLength;
-      flush.wrote(chunk.byteLength);
-      if (unseen < LOOK_BYTES) continue;
-      await requireRoom(dir, floor, 0);
-      unseen = 0;
+      await writing;
+      writing = write(chunk);
+      // Told where it is waited for, even when the source fails first.
+      writing.catch(() => undefined);
     }
+    await writing;
     await flush.end();
     await handle.sync();
   } finally {
     // Not while it is still in use.
-    await flush.end().catch(() => undefined);
+    await Promise.allSettled([writing, flush.end()]);
     await handle.close();
   }
 };

@@ -53,11 +53,11 @@ export async function* fromStream(stream: ReadableStream<Uint8Array>): Bytes {
 }
 
 /**
- * Gathers small chunks, so that each write is worth its call. What it yields is overwritten by the next: one buffer serves
- * all, since new ones would pile up faster than they are collected.
+ * Gathers small chunks, so that each write is worth its call. What it yields is overwritten by the one after the next: two
+ * buffers serve all, since new ones would pile up faster than they are collected.
  */
 export async function* gathered(bytes: Bytes, size: number): Bytes {
-  const buffer = Buffer.allocUnsafeSlow(size);
+  let [buffer, other] = [Buffer.allocUnsafeSlow(size), Buffer.allocUnsafeSlow(size)];
   let used = 0;
   for await (const chunk of bytes) {
     for (let at = 0; at < chunk.byteLength;) {
@@ -67,6 +67,7 @@ export async function* gathered(bytes: Bytes, size: number): Bytes {
       at += take;
       if (used < size) continue;
       yield buffer;
+      [buffer, other] = [other, buffer];
       used = 0;
     }
   }
