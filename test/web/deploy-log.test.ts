@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Phase } from '#modules/operations';
 import { concerns, phaseLengths } from '../../web/deploys/before.ts';
-import { LogModel, type LogEntry } from '../../web/deploys/log-model.ts';
+import { cutReason, LogModel, type LogEntry } from '../../web/deploys/log-model.ts';
 import { besideText } from '../../web/deploys/timeline.tsx';
 
 const entry = (seq: number, line: string, source = 'build'): LogEntry => ({
@@ -135,4 +135,29 @@ describe('beside the deploy before', () => {
     expect(concerns({ kind: 'service.scaled', data: { service: 'api' } }, 'web')).toBe(false);
     expect(concerns({ kind: 'deploy.queued', data: { service: 'web' } }, 'web')).toBe(false);
   });
+});
+
+test('lines that were dropped are known by what stands in their place, with the reason', () => {
+  const log = new LogModel();
+  log.add([
+    entry(1, '[2/2] RUN npm test'),
+    entry(2, 'a'),
+    entry(3, '[output clipped, log limit 200KiB/s reached]'),
+    entry(4, 'it says [output clipped, log limit 1MiB reached] in a sentence'),
+    entry(5, '\u001B[31m[output clipped, log limit 2MiB reached]\u001B[0m'),
+    entry(6, 'more than 100000 lines: the rest is not kept'),
+  ]);
+  expect(log.cuts).toEqual([1, 3, 4]);
+  expect(log.cuts.map((line) => cutReason(log.lines[line]?.line ?? ''))).toEqual([
+    'the builder takes 200 KiB/s of what a step says',
+    'the builder takes 2 MiB of what a step says',
+    'of an operation, 100,000 lines are kept',
+  ]);
+  expect(cutReason('a')).toBeUndefined();
+});
+
+test('a build that says it was cut again and again is looked at no more', () => {
+  const log = new LogModel();
+  log.add(Array.from({ length: 500 }, (_none, at) => entry(at + 1, '[output clipped, log limit 2MiB reached]')));
+  expect(log.cuts).toHaveLength(100);
 });

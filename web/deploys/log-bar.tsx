@@ -2,7 +2,8 @@ import type { Ref } from 'react';
 import { Button, IconButton } from '../ui/button.tsx';
 import { SearchInput } from '../ui/field.tsx';
 import { count } from '../ui/format.ts';
-import type { LogModel } from './log-model.ts';
+import { Icon } from '../ui/icons.tsx';
+import { cutReason, type LogModel } from './log-model.ts';
 
 interface LogBarProps {
   search: Ref<HTMLInputElement>;
@@ -65,6 +66,22 @@ export const LogBar = (props: LogBarProps) => {
         {anyOpen ? 'Fold all' : 'Unfold all'}
       </Button>
       <IconButton slim icon="download" label="Download the log" onClick={onSave} />
+    </div>
+  );
+};
+
+/** Says that lines are missing, and leads to where. */
+export const LogCut = ({ log, onShow }: { log: LogModel; onShow: (line: number) => void }) => {
+  const [at] = log.cuts;
+  const reason = at === undefined ? undefined : cutReason(log.lines[at]?.line ?? '');
+  if (at === undefined || reason === undefined) return null;
+  return (
+    <div className="log-cut">
+      <Icon name="warn" />
+      <span className="grow small">Part of this log is missing: {reason}.</span>
+      <Button slim look="quiet" onClick={() => onShow(at)}>
+        Show where
+      </Button>
     </div>
   );
 };

@@ -30,6 +30,20 @@ export type Row = { step: Step } | { line: number };
 const HEAD = /^(\[(?:[^\s\]]+ )?\d+\/\d+\]|exporting to image$)/;
 const END = /^(\[(?:[^\s\]]+ )?\d+\/\d+\]|exporting to image:) (?:CACHED|done in .+|stopped|failed.*)$/;
 
+/** What takes the place of lines that were dropped: by the builder, which takes only so much of a step, or by berth. */
+const CUT = /^(?:\[output clipped, log limit (.+) reached\]|more than (\d+) lines: the rest is not kept)$/;
+/** So many places are enough to see that a build says too much. */
+const MOST_CUTS = 100;
+
+/** Why lines are missing, from the line in their place. */
+export const cutReason = (line: string): string | undefined => {
+  const [match, limit, lines] = CUT.exec(stripAnsi(line)) ?? [];
+  if (match === undefined) return undefined;
+  return limit === undefined
+    ? `of an operation, ${Number(lines).toLocaleString('en')} lines are kept`
+    : `the builder takes ${limit.replace(/(\d)(?=[A-Z])/, '$1 ')} of what a step says`;
+};
+
 /**
  * The log of an operation, folded by steps. It grows by `add` and changes by `fold`; both raise `version`, by which a view
  * knows to look anew. Made for 100,000 lines: nothing is copied as it grows.
@@ -37,6 +51,8 @@ const END = /^(\[(?:[^\s\]]+ )?\d+\/\d+\]|exporting to image:) (?:CACHED|done in
 export class LogModel {
   readonly lines: LogEntry[] = [];
   readonly steps: Step[] = [];
+  /** Lines that say that others were dropped there. */
+  readonly cuts: number[] = [];
   version = 0;
   #rows: Row[] = [];
   #rowsOf = -1;
@@ -132,6 +148,7 @@ export class LogModel {
         return undefined;
       }
     }
+    if (this.cuts.length < MOST_CUTS && CUT.test(stripAnsi(entry.line))) this.cuts.push(this.lines.length);
     this.lines.push(entry);
     const last = this.steps.at(-1);
     if (last !== undefined) last.to = this.lines.length;

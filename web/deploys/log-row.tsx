@@ -19,12 +19,14 @@ interface LogRowProps {
 
 const AnyRow = ({ row, log, query, marked, shown, onMark, onFold }: LogRowProps) => {
   if (row === undefined) return null;
-  if ('step' in row) return <StepRow step={row.step} onFold={onFold} />;
+  if ('step' in row) return <StepRow step={row.step} log={log} onFold={onFold} />;
   const entry = log.lines[row.line];
   if (entry === undefined) return null;
   const number = row.line + 1;
   return (
-    <div className={`log-row ${row.line === marked ? 'marked' : ''} ${row.line === shown ? 'current' : ''}`}>
+    <div
+      className={`log-row ${row.line === marked ? 'marked' : ''} ${row.line === shown ? 'current' : ''} ${log.cuts.includes(row.line) ? 'dropped' : ''}`}
+    >
       <a
         href={`#L${number}`}
         className="log-number"
@@ -57,7 +59,7 @@ const STEP_TONES: Record<Step['outcome'], Tone> = {
   stopped: 'warn',
 };
 
-const StepRow = ({ step, onFold }: { step: Step; onFold: (step: Step) => void }) => {
+const StepRow = ({ step, log, onFold }: { step: Step; log: LogModel; onFold: (step: Step) => void }) => {
   const size = step.to - step.from;
   return (
     <button
@@ -71,6 +73,7 @@ const StepRow = ({ step, onFold }: { step: Step; onFold: (step: Step) => void })
       {step.kind === 'step' && <Glyph tone={STEP_TONES[step.outcome]} size={8} />}
       <span className="cut">{step.title}</span>
       <span className="said">{step.said.replace('CACHED', 'from cache')}</span>
+      {log.cuts.some((line) => line >= step.from && line < step.to) && <span className="said dropped">output cut</span>}
       {step.folded && <span className="said">{size} lines</span>}
     </button>
   );

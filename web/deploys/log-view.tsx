@@ -2,7 +2,7 @@ import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useRef, useS
 import { useShortcuts } from '../shell/shortcuts.ts';
 import { Button } from '../ui/button.tsx';
 import { VirtualList, type VirtualListHandle } from '../ui/virtual-list.tsx';
-import { LogBar } from './log-bar.tsx';
+import { LogBar, LogCut } from './log-bar.tsx';
 import type { LogModel, Step } from './log-model.ts';
 import { LogRow } from './log-row.tsx';
 
@@ -56,10 +56,9 @@ export const LogView = ({ log, onChange, open, fileName }: LogViewProps) => {
     setShown(matches[next]);
     show(matches[next] ?? 0);
   };
-  const toFailure = (): void => {
-    if (failedAt === undefined) return;
-    setShown(failedAt);
-    show(failedAt);
+  const point = (line: number): void => {
+    setShown(line);
+    show(line);
   };
   const fold = useCallback(
     (step: Step) => {
@@ -98,11 +97,12 @@ export const LogView = ({ log, onChange, open, fileName }: LogViewProps) => {
           setAt(-1);
           setShown(undefined);
         }}
-        {...(failedAt !== undefined && { onFailure: toFailure })}
+        {...(failedAt !== undefined && { onFailure: () => point(failedAt) })}
         onStep={step}
         onChange={onChange}
         onSave={() => save(log, fileName)}
       />
+      <LogCut log={log} onShow={point} />
       <VirtualList
         ref={list}
         className="log-lines"

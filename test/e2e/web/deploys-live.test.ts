@@ -65,3 +65,22 @@ test('a deploy is followed live, phase by phase and line by line, and canceled a
   expect(faults).toEqual([]);
   await close();
 }, 90_000);
+
+test('a step that says too much at once and fails: what the builder dropped is told, and where', async () => {
+  const loud = builtApp([
+    // More than the 2 MiB that the builder takes of a step in all, however slow the machine.
+    `RUN node -e "let s='';for(let i=0;i<30000;i++)s+='l'+i+'-'.repeat(100)+'\\n';process.stdout.write(s);process.exitCode=3"`,
+  ]);
+  const { operation_id: id } = await berth.deploy('shop', 'loud', loud);
+  const { page, faults, accessible, close } = await see(pageOf(id));
+  // The builder keeps the last words of a step that fails.
+  await page.getByRole('alert').getByText('l29999').waitFor();
+  await page
+    .getByText(/^Part of this log is missing: the builder takes \d+ .iB(?:\/s)? of what a step says\.$/)
+    .waitFor();
+  await page.getByRole('button', { name: 'Show where' }).click();
+  await row(page, '[output clipped').and(page.locator('.current')).waitFor();
+  expect(await accessible()).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+}, 90_000);
