@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import { useSummaries } from '../data/follow.ts';
+import { to } from '../locations.ts';
 import { useMay } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorCard } from '../ui/error-card.tsx';
@@ -48,6 +50,7 @@ export const Deployer = ({ project, service, source: given, onSource }: Deployer
     <div className="stack">
       <Cargo source={source} busy={busy} onDrop={() => take(undefined)} />
       {state.step === 'failed' && <ErrorCard error={state.error} />}
+      {!busy && deploy.made !== undefined && <Made project={deploy.made} />}
       {busy && <Transfer state={state} onCancel={deploy.cancel} />}
       <Destination
         {...(project !== undefined && { project })}
@@ -79,6 +82,18 @@ const Cargo = ({ source, busy, onDrop }: { source: Source; busy: boolean; onDrop
     )}
   </div>
 );
+
+/** A try that did not get through leaves the project that it began with. */
+const Made = ({ project }: { project: string }) => {
+  const summary = useSummaries()?.find(({ name }) => name === project);
+  if (summary === undefined || summary.services.length > 0) return null;
+  return (
+    <p className="small quiet" role="status">
+      The project <Link href={to('project', { project })}>{project}</Link> was created and is empty. Try again, or
+      delete it in its <Link href={to('projectSettings', { project })}>settings</Link>.
+    </p>
+  );
+};
 
 const Transfer = ({ state, onCancel }: { state: DeployState; onCancel: () => void }) => {
   if (state.step !== 'packing' && state.step !== 'uploading') return null;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import { asApiError, at, call } from '../api.ts';
+import { asApiError, at, send } from '../api.ts';
 import { queries } from '../data/client.ts';
 import { to } from '../locations.ts';
 import { toast } from '../ui/toast.tsx';
@@ -25,11 +25,12 @@ const TOLD_MS = 50;
 
 /**
  * Packs a source, uploads it, and goes to the deploy. What was packed is kept after a failure, so that trying again only
- * uploads again.
+ * uploads again. `made` is the project that was created for it.
  */
 export const useDeploy = () => {
   const [state, setState] = useState<DeployState>({ step: 'idle' });
   const [, navigate] = useLocation();
+  const [made, setMade] = useState<string>();
   const packed = useRef<{ source: Source; archive: Blob }>(undefined);
   const keys = useRef(createKeys());
   const running = useRef<AbortController>(undefined);
@@ -57,7 +58,10 @@ export const useDeploy = () => {
       const archive = await archiveOf(source, target, signal);
       const tell = (done: number): void => setState({ step: 'uploading', target, done, total: archive.size });
       tell(0);
-      if (create) await call('POST', at('projects'), { json: { name: project }, signal });
+      if (create) {
+        const { status } = await send('POST', at('projects'), { json: { name: project }, signal });
+        if (status === 201) setMade(project);
+      }
       const key = keys.current.of(source, `${project}/${service}`);
       const { operation_id: operation } = await upload({ project, service, archive, key, onProgress: tell, signal });
       keys.current.forget();
@@ -72,7 +76,9 @@ export const useDeploy = () => {
       if (!here.current) toast('bad', `${service} was not deployed: ${asApiError(thrown).message}`);
     }
   };
-  return { state, busy, start, cancel: () => running.current?.abort(), reset: () => setState({ step: 'idle' }) };
+  const cancel = (): void => running.current?.abort();
+  const reset = (): void => setState({ step: 'idle' });
+  return { state, busy, made, start, cancel, reset };
 };
 
 const packTree = async (tree: Tree, signal: AbortSignal, tell: (done: number) => void): Promise<Blob> => {

@@ -93,6 +93,9 @@ test('an upload that breaks off at 90 % is told, leaves nothing on the server, a
   await until(() => uploads().length === 0);
   expect(await operations()).toEqual([]);
   expect((await berth.api('/v1/projects/shop')).body.services).toEqual([]);
+  // It began with a project, which is there and says so.
+  const made = page.getByRole('status').filter({ hasText: 'The project shop was created and is empty' });
+  expect(await made.getByRole('link', { name: 'settings' }).getAttribute('href')).toBe('/p/shop/settings');
 
   relay.mend();
   await cdp.detach();
