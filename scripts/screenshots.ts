@@ -5,6 +5,7 @@
  *   bun scripts/screenshots.ts                    all
  *   bun scripts/screenshots.ts service deploy     those whose names begin so
  *   --folder DIR        somewhere else
+ *   --executable FILE   another than dist/berth, which may be built anew meanwhile
  *   --keep              does not end until told to (Ctrl-C), to look around in the filled server
  */
 import { parseArgs } from 'node:util';
@@ -17,7 +18,11 @@ import { fillWorld } from './screenshots/world.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { folder: { type: 'string', default: 'docs/screenshots' }, keep: { type: 'boolean', default: false } },
+  options: {
+    folder: { type: 'string', default: 'docs/screenshots' },
+    keep: { type: 'boolean', default: false },
+    executable: { type: 'string' },
+  },
 });
 
 const say = (line: string): void => console.error(line);
@@ -61,7 +66,8 @@ const gallery = (browser: Browser, berth: Berth) => {
 };
 
 const run = async (): Promise<void> => {
-  const berth = await Berth.boot();
+  const { executable } = values;
+  const berth = await Berth.boot([], executable === undefined ? {} : { executable });
   const browser = await openBrowser();
   try {
     const { signedIn, atTheDoor } = gallery(browser, berth);
