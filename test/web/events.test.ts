@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Event } from '#modules/events';
-import { detailsOf, nameOf, subjectOf, toneOf } from '../../web/events/kinds.ts';
+import { detailsOf, folded, nameOf, subjectOf, toneOf } from '../../web/events/kinds.ts';
 import { fits, merge } from '../../web/events/use-events.ts';
 
 const event = (seq: number): Event => ({
@@ -11,6 +11,26 @@ const event = (seq: number): Event => ({
   ts: '2026-01-01T00:00:00Z',
   actor: 'admin',
   data: { service: 'web', operation_id: 'op_1', replicas: 2, names: ['A', 'B'], note: null },
+});
+
+test('runs of alike events are one, by the newest', () => {
+  const query = (seq: number, actor = 'admin'): Event => ({ ...event(seq), kind: 'query.executed', actor });
+  const runs = folded([event(9), query(8), query(7), query(6, 'ci'), query(5)]);
+  expect(runs.map(({ event: { seq }, times }) => [seq, times])).toEqual([
+    [9, 1],
+    [8, 2],
+    [6, 1],
+    [5, 1],
+  ]);
+});
+
+test('a token is told by whom it is for; its id is a detail', () => {
+  const minted = { data: { token: 'tok_1', principal: 'ci', capabilities: ['read'] } };
+  expect(subjectOf(minted)).toBe('ci');
+  expect(detailsOf(minted)).toEqual([
+    ['token', 'tok_1'],
+    ['capabilities', 'read'],
+  ]);
 });
 
 test('an event is told by its kind, its subject and what else it carries', () => {

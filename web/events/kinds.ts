@@ -1,5 +1,5 @@
 import type { Event } from '#modules/events';
-import { bytes } from '../ui/format.ts';
+import { bytes, duration } from '../ui/format.ts';
 import type { Tone } from '../ui/status.tsx';
 
 /** Kinds by what they are about. The server's list is longer than this page may know: those go by their first word. */
@@ -32,23 +32,51 @@ export const nameOf = (kind: string): string => {
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
 };
 
-const SUBJECTS = ['service', 'datastore', 'repo', 'name', 'token', 'token_id'];
+const SUBJECTS = ['service', 'datastore', 'repo', 'name', 'principal', 'token', 'token_id'];
 /** Or told by what is linked. */
-const SHOWN_ELSEWHERE = new Set([...SUBJECTS, 'operation_id', 'digest', 'service_url']);
+const SHOWN_ELSEWHERE = new Set([
+  'service',
+  'datastore',
+  'repo',
+  'name',
+  'principal',
+  'operation_id',
+  'digest',
+  'service_url',
+]);
 
 /** What it happened to, as far as the event says. */
 export const subjectOf = ({ data }: Pick<Event, 'data'>): string =>
   SUBJECTS.map((key) => data[key]).find((value): value is string => typeof value === 'string') ?? '';
 
-/** What else the event says, in words. */
+/** What else the event says, in words; a flag that is not set says nothing. */
 export const detailsOf = ({ data }: Pick<Event, 'data'>): [name: string, value: string][] =>
   Object.entries(data)
-    .filter(([key, value]) => !SHOWN_ELSEWHERE.has(key) && value !== null && value !== '')
+    .filter(
+      ([key, value]) =>
+        !SHOWN_ELSEWHERE.has(key) && value !== null && value !== false && value !== '' && value !== subjectOf({ data }),
+    )
     .map(([key, value]) =>
       key.endsWith('_bytes') && typeof value === 'number'
         ? [nameOfField(key.slice(0, -'_bytes'.length)), bytes(value)]
-        : [nameOfField(key), textOf(value)],
+        : key.endsWith('_ms') && typeof value === 'number'
+          ? [nameOfField(key.slice(0, -'_ms'.length)), duration(value)]
+          : [nameOfField(key), textOf(value)],
     );
+
+/** Runs of what the same actor did to the same thing, by the first of each. */
+export const folded = (events: readonly Event[]): { event: Event; times: number }[] => {
+  const runs: { event: Event; times: number }[] = [];
+  for (const event of events) {
+    const last = runs.at(-1);
+    if (last !== undefined && isAlike(last.event, event)) last.times += 1;
+    else runs.push({ event, times: 1 });
+  }
+  return runs;
+};
+
+const isAlike = (one: Event, other: Event): boolean =>
+  one.kind === other.kind && one.actor === other.actor && subjectOf(one) === subjectOf(other);
 
 const nameOfField = (key: string): string => key.replaceAll('_', ' ');
 

@@ -131,7 +131,7 @@ const ProjectCard = ({ summary }: { summary: ProjectSummary }) => {
   return (
     <section className="card" aria-label={project}>
       <div className="card-head">
-        <h2 className="grow">
+        <h2 className="grow project-name">
           <Link href={to('project', { project })} className="plain-link">
             {project}
           </Link>
@@ -141,8 +141,11 @@ const ProjectCard = ({ summary }: { summary: ProjectSummary }) => {
           <DatastoreBadge key={datastore.name} datastore={datastore} />
         ))}
         {last !== null && (
-          <span className="last-event small quiet cut">
-            <Glyph tone={toneOf(last.kind)} /> {nameOf(last.kind)} {subjectOf(last)} <Ago at={last.ts} />
+          <span className="last-event small quiet">
+            <Glyph tone={toneOf(last.kind)} />
+            <span className="cut">
+              {nameOf(last.kind)} {subjectOf(last)} <Ago at={last.ts} />
+            </span>
           </span>
         )}
       </div>

@@ -117,7 +117,7 @@ const ProjectPage = ({ project }: { project: string }) => {
                 </LinkButton>
               }
             >
-              <EventRows events={events.slice(-8).reverse()} />
+              <EventRows events={events.toReversed()} most={8} />
             </Card>
           </div>
         </div>

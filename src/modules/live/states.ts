@@ -129,6 +129,9 @@ const encode = (project: string, { text, summary }: Known, form: Watcher['form']
     ? rawFrame('project', 'projects', null, `"project":${summary}}`)
     : rawFrame('state', `project:${project}`, null, `"state":${text}}`);
 
+/** Of who may look, or has looked: nothing has become of what runs. */
+const ABOUT_READERS = /^(?:token|session|query|tunnel)\./;
+
 const summaryOf = (tree: ProjectTree): ProjectSummary => ({
   name: tree.name,
   state: tree.state,
@@ -145,5 +148,5 @@ const summaryOf = (tree: ProjectTree): ProjectSummary => ({
     }),
   ),
   datastores: tree.datastores.map(({ name, kind, status }) => ({ name, kind, status })),
-  last_event: tree.recent_events.at(-1) ?? null,
+  last_event: tree.recent_events.findLast(({ kind }) => !ABOUT_READERS.test(kind)) ?? null,
 });
