@@ -37,8 +37,24 @@ test('replicas have lines of their own while they are known; else all of them ha
       .find(({ title }) => title.startsWith('CPU'))
       ?.series.map(({ name }) => name) ?? [];
   expect(lines(usage)).toEqual(['all replicas']);
-  const points = [{ ts: '2026-01-01T00:00:15Z', cpu: 0.1, memory_bytes: 1, restarts: 0 }];
-  expect(lines({ ...usage, replicas: [{ name: 'berth-shop-web-1-abcdef', points }] })).toEqual(['replica abcdef']);
+  const measured = (ts: string) => [{ ts, cpu: 0.1, memory_bytes: 1, restarts: 0 }];
+  const now = measured('2026-01-01T00:00:45Z');
+  const before = measured('2026-01-01T00:00:15Z');
+  const two = [
+    { name: 'berth-shop-web-2-01m8abcdef', points: now },
+    { name: 'berth-shop-web-1-01m8abcdef', points: now },
+  ];
+  const gone = [
+    { name: 'berth-shop-web-1-01m8aaaaaa', points: before },
+    { name: 'berth-shop-web-2-01m8aaaaaa', points: before },
+  ];
+  expect(lines({ ...usage, replicas: two })).toEqual(['replica 1', 'replica 2']);
+  expect(lines({ ...usage, replicas: gone })).toEqual(['all replicas']);
+  const both = { ...usage, replicas: [...gone, ...two] };
+  expect(lines(both)).toEqual(['replica 1', 'replica 2', 'earlier replicas']);
+  expect(chartsOf(both)[3]?.series[2]?.values).toEqual([null, 0.2, null, null, null]);
+  const shared = [...two, { name: 'berth-shop-web-1-01m8nextup', points: now }];
+  expect(lines({ ...usage, replicas: shared })).toEqual(['replica 1 (abcdef)', 'replica 1 (nextup)', 'replica 2']);
 });
 
 test('a chart is told in words', () => {

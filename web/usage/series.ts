@@ -55,7 +55,7 @@ export const chartsOf = (usage: Usage): ChartData[] => {
   });
   const each = (value: (point: Usage['replicas'][number]['points'][number]) => number): Series[] =>
     usage.replicas
-      .map(({ name, points }) => ({ name: `replica ${name.slice(-6)}`, values: placed(times, points, value) }))
+      .map(({ name, points }) => ({ name, values: placed(times, points, value) }))
       .filter(({ values }) => values.some((one) => one !== null));
   return [
     { title: 'Requests', times, write: perSecond, series: [of('requests', (point) => point.requests_per_second)] },
@@ -89,9 +89,39 @@ export const chartsOf = (usage: Usage): ChartData[] => {
 
 const MOST_REPLICAS = 8;
 
-/** A line for each replica while they can be told apart, and where they are known: older intervals have the total only. */
-const orTotal = (replicas: Series[], total: Series): Series[] =>
-  replicas.length === 0 || replicas.length > MOST_REPLICAS ? [total] : replicas;
+/** What was measured before these many intervals does not run any more. */
+const RECENT = 3;
+
+/**
+ * A line for each replica that runs while they can be told apart, and one for those before them. Older intervals have the
+ * total only.
+ */
+const orTotal = (replicas: Series[], total: Series): Series[] => {
+  const running = replicas.filter(({ values }) => values.slice(-RECENT).some((value) => value !== null));
+  if (running.length === 0 || running.length > MOST_REPLICAS) return [total];
+  const gone = replicas.filter((replica) => !running.includes(replica));
+  return [...named(running), ...(gone.length === 0 ? [] : [{ name: 'earlier replicas', values: sumOf(gone) }])];
+};
+
+/** `berth-shop-web-2-01m8r0abcd` → `replica 2`, with the end of its id where two have the slot during a deploy. */
+const named = (replicas: Series[]): Series[] => {
+  const slotOf = (name: string): string => /-(\d+)-[0-9a-z]+$/.exec(name)?.[1] ?? name;
+  return replicas
+    .map(({ name, values }) => {
+      const slot = slotOf(name);
+      const shared = replicas.filter((other) => slotOf(other.name) === slot).length > 1;
+      return { name: shared ? `replica ${slot} (${name.slice(-6)})` : `replica ${slot}`, values };
+    })
+    .sort((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true }));
+};
+
+const sumOf = (series: readonly Series[]): (number | null)[] =>
+  (series[0]?.values ?? []).map((_value, index) =>
+    series.reduce<number | null>((sum, { values }) => {
+      const value = values[index] ?? null;
+      return value === null ? sum : (sum ?? 0) + value;
+    }, null),
+  );
 
 /** A chart in a sentence: the newest value, the mean and the highest of each line. */
 export const inWords = ({ series, write }: ChartData, range: string): string => {
