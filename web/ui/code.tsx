@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
 import { IconButton } from './button.tsx';
+import { causeLine } from './cause-line.ts';
 
 const SHOWN_MS = 1600;
 
@@ -42,16 +43,32 @@ export const CodeBlock = ({ code, label = 'Copy' }: { code: string; label?: stri
   </div>
 );
 
-/** The last lines of a log, as evidence: the very last ones are in view. */
+/** The last lines of a log, as evidence: in view is the line that says why, or else the very last ones. */
 export const LogTail = ({ text, label }: { text: string; label: string }) => {
   const box = useRef<HTMLPreElement>(null);
+  const cause = useRef<HTMLElement>(null);
+  const at = causeLine(text);
   useLayoutEffect(() => {
-    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+    if (box.current === null) return;
+    const { scrollHeight, clientHeight } = box.current;
+    // Not further than to the cause; with some of what stands above it.
+    const limit = cause.current === null ? scrollHeight : cause.current.offsetTop - clientHeight / 4;
+    box.current.scrollTop = Math.min(scrollHeight, Math.max(0, limit));
   }, [text]);
   return (
     <div className="code-block">
       <pre ref={box} className="tail" tabIndex={0} aria-label={label} role="region">
-        <code>{text}</code>
+        <code>
+          {at === undefined ? (
+            text
+          ) : (
+            <>
+              {text.slice(0, at.from)}
+              <strong ref={cause}>{text.slice(at.from, at.to)}</strong>
+              {text.slice(at.to)}
+            </>
+          )}
+        </code>
       </pre>
     </div>
   );
