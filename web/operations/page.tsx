@@ -130,8 +130,7 @@ const Operations = () => {
 const useOperationsLive = (): void => {
   useLive('operations', (events) => {
     for (const event of events)
-      if (event.kind === 'operation')
-        keepTold(['operation', event.operation.operation_id], event.operation);
+      if (event.kind === 'operation') keepTold(['operation', event.operation.operation_id], event.operation);
     void queries.invalidateQueries({ queryKey: ['operations'] });
   });
 };
@@ -151,7 +150,7 @@ const OperationTable = ({ operations }: { operations: readonly Operation[] }) =>
         keyOf={(operation) => operation.operation_id}
         columns={[
           { head: 'Status', cell: (operation) => <OperationStatus operation={operation} /> },
-          { head: 'Operation', cell: (operation) => <What operation={operation} /> },
+          { head: 'Operation', title: true, cell: (operation) => <What operation={operation} /> },
           { head: 'Project', cell: ({ project }) => project },
           { head: 'By', cell: ({ created_by: by }) => <span className="quiet">{by}</span> },
           {
@@ -198,10 +197,10 @@ const OperationStatus = ({ operation }: { operation: Operation }) => {
 const subjectOf = ({ service, datastore, project }: Operation): string => service ?? datastore ?? project;
 
 const What = ({ operation }: { operation: Operation }) => (
-  <>
+  <span className="operation-what">
     <Link href={to('operation', { operation: operation.operation_id })} className="cover operation-link">
       {KIND_NAMES[operation.kind]} <strong>{subjectOf(operation)}</strong>
     </Link>
     {operation.error !== null && <span className="small quiet operation-why">{operation.error.message}</span>}
-  </>
+  </span>
 );

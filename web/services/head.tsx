@@ -7,11 +7,13 @@ import { useProjectLive } from '../data/follow.ts';
 import { operationsRead, serviceRead } from '../data/reads.ts';
 import { KIND_NAMES, isOpen, statusOf } from '../deploys/kinds.ts';
 import { to } from '../locations.ts';
+import { reposRead } from '../repos/reads.ts';
 import { useMay } from '../session/session.ts';
 import { useShortcuts } from '../shell/shortcuts.ts';
 import { CopyButton } from '../ui/code.tsx';
 import { LinkButton } from '../ui/button.tsx';
 import { ErrorCard } from '../ui/error-card.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { Empty, LinkTabs, PageHead, SkeletonLines } from '../ui/layout.tsx';
 import { Status } from '../ui/status.tsx';
 import { Took } from '../ui/time.tsx';
@@ -79,9 +81,16 @@ const useTab = ({ project, service }: ServicePath) => {
   return { path, tabs, label: tabs.find((tab) => tab.to === path)?.label ?? 'Overview' };
 };
 
-/** Where it answers, and since when. */
+/** Where it answers, since when, and the repository whose pushes deploy it. */
 const Where = ({ service }: { service: ServiceDetail }) => {
-  if (service.live_release === null) return 'Nothing is live yet';
+  const from = <FromRepo project={service.project} service={service.name} />;
+  if (service.live_release === null)
+    return (
+      <span className="row wrap service-where">
+        <span>Nothing is live yet</span>
+        {from}
+      </span>
+    );
   const since = upSince(service);
   return (
     <span className="row wrap service-where">
@@ -94,10 +103,27 @@ const Where = ({ service }: { service: ServiceDetail }) => {
           up for <Took from={since} to={null} />
         </span>
       )}
-      <Link href={to('releases', { project: service.project, service: service.name })} className="plain-link">
+      <Link href={to('releases', { project: service.project, service: service.name })} className="plain-link live-now">
         <code>{service.live_release}</code>
       </Link>
+      {from}
     </span>
+  );
+};
+
+const FromRepo = ({ project, service }: ServicePath) => {
+  const { data: repos = [] } = useQuery(reposRead(project));
+  const repo = repos.find(({ deploy_service }) => deploy_service === service);
+  if (repo === undefined) return null;
+  return (
+    <Link
+      href={to('repo', { project, repo: repo.name })}
+      className="plain-link row tight"
+      title="The repository whose pushes deploy this service"
+    >
+      <Icon name="repo" size={13} />
+      {repo.name}
+    </Link>
   );
 };
 

@@ -9,7 +9,7 @@ import { to } from '../locations.ts';
 import { LinkButton } from '../ui/button.tsx';
 import { ErrorCard } from '../ui/error-card.tsx';
 import { bytes, count } from '../ui/format.ts';
-import { Card, Facts } from '../ui/layout.tsx';
+import { Card, Facts, Notice } from '../ui/layout.tsx';
 import { Quay } from '../ui/status.tsx';
 import { GlanceStrip } from '../usage/glance-strip.tsx';
 import { ServiceFrame, type ServicePath } from './head.tsx';
@@ -29,6 +29,9 @@ const Overview = ({ service }: { service: ServiceDetail }) => {
   const cause = causeOf(service, operations);
   return (
     <div className="stack wide">
+      {cause !== undefined && service.status === 'running' && (
+        <Notice>It runs all the same: what served before serves on.</Notice>
+      )}
       {cause !== undefined && (
         <ErrorCard
           error={cause.error}

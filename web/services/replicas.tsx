@@ -33,7 +33,7 @@ export const Replicas = ({ service }: { service: ServiceDetail }) => {
       rows={rows}
       keyOf={({ replica }) => replica.name}
       columns={[
-        { head: 'Replica', cell: ({ replica }) => <code title={replica.name}>{replica.slot}</code> },
+        { head: 'Replica', keepHead: true, cell: ({ replica }) => <code title={replica.name}>{replica.slot}</code> },
         { head: 'State', cell: ({ replica }) => <ReplicaStatus replica={replica} /> },
         { head: 'Release', cell: ({ replica }) => <code>{replica.release}</code> },
         { head: 'CPU', cell: (row) => <Cpu {...row} /> },

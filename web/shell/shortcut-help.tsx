@@ -26,6 +26,7 @@ const ShortcutHelp = ({ onClose }: { onClose: () => void }) => {
   const may = useMay();
   const groups: readonly (readonly [title: string, keys: readonly Keys[]])[] = [
     ['Anywhere', ANYWHERE],
+    ['In a log', IN_A_LOG],
     [
       'Go to',
       [...SERVER_PLACES.filter((place) => isOffered(place, may)), ...PROJECT_PLACES].map(({ key, label, name }) => [
@@ -40,7 +41,6 @@ const ShortcutHelp = ({ onClose }: { onClose: () => void }) => {
         ...SERVICE_ACTIONS.filter(({ capability }) => may(capability)).map(({ key, label }): Keys => [[key], label]),
       ],
     ],
-    ['In a log', IN_A_LOG],
   ];
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} wide>

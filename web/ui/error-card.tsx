@@ -22,8 +22,9 @@ export const ErrorCard = ({ error, onRetry, actions }: ErrorCardProps) => {
         <Icon name="warn" />
         <div className="stack tight grow">
           <strong>{sentence(message)}</strong>
-          <span>
+          <span className="row wrap">
             <Badge tone="bad">{code}</Badge>
+            {requestId !== undefined && <Copyable text={requestId} />}
           </span>
         </div>
       </div>
@@ -33,7 +34,6 @@ export const ErrorCard = ({ error, onRetry, actions }: ErrorCardProps) => {
           <strong>Next: </strong>
           {sentence(hint.replace(/\blog_tail\b/g, 'the lines above'))}
         </p>
-        {requestId !== undefined && <Copyable text={requestId} />}
         {actions}
         {onRetry !== undefined && (
           <Button icon="restart" onClick={onRetry}>

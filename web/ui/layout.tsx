@@ -43,9 +43,9 @@ export const PageHead = ({ title, beside, below, crumbs = [], actions, section }
           <h1 tabIndex={-1}>{title}</h1>
           {beside}
         </div>
-        {below !== undefined && <div className="below">{below}</div>}
       </div>
       {actions !== undefined && <div className="row wrap">{actions}</div>}
+      {below !== undefined && <div className="below">{below}</div>}
     </div>
   );
 };

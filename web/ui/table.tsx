@@ -7,7 +7,9 @@ export interface Column<T> {
   end?: boolean;
   /** Only for those who can't see: a column of buttons. On a phone it stands beside the first column's value. */
   silent?: boolean;
-  /** The first column's value is the title of a row on a phone, without its head; unless it says nothing alone, as a number. */
+  /** The title of a row on a phone, which stands first and without its head; of the first column unless another says so. */
+  title?: boolean;
+  /** A title that says nothing alone, such as a number: its head stays with it. */
   keepHead?: boolean;
 }
 
@@ -42,8 +44,12 @@ export const Table = <T,>({ caption, columns, rows, keyOf, linked = false, wide 
               <td
                 key={head}
                 role="cell"
-                data-head={silent === true || (index === 0 && keepHead !== true) ? '' : head}
-                className={[end === true && 'end', silent === true && 'does'].filter(Boolean).join(' ') || undefined}
+                data-head={silent === true || (index === titleOf(columns) && keepHead !== true) ? '' : head}
+                className={
+                  [end === true && 'end', silent === true && 'does', index === titleOf(columns) && 'title']
+                    .filter(Boolean)
+                    .join(' ') || undefined
+                }
               >
                 {cell(row)}
               </td>
@@ -54,3 +60,9 @@ export const Table = <T,>({ caption, columns, rows, keyOf, linked = false, wide 
     </table>
   </div>
 );
+
+const titleOf = <T,>(columns: readonly Column<T>[]): number =>
+  Math.max(
+    0,
+    columns.findIndex(({ title }) => title === true),
+  );
