@@ -6,7 +6,7 @@ import { newest, useLive } from '../live.ts';
 import { to } from '../locations.ts';
 import { useMay } from '../session/session.ts';
 import { ErrorCard } from '../ui/error-card.tsx';
-import { bytes } from '../ui/format.ts';
+import { bytes, duration } from '../ui/format.ts';
 import { Card, Empty, Facts, LinkTabs, PageHead, SkeletonLines } from '../ui/layout.tsx';
 import { DiskTab } from './disk.tsx';
 import { HealthTab } from './health.tsx';
@@ -105,7 +105,7 @@ const CapacityTab = ({ capacity }: { capacity: Capacity }) => {
             ['Datastores', `${quotas.datastores_per_project} a project`],
             ['Repositories', `${quotas.repos_per_project} a project`],
             ['Upload', bytes(quotas.upload_bytes)],
-            ['Build', `${quotas.build_timeout_seconds} s`],
+            ['Build', duration(quotas.build_timeout_seconds * 1000)],
             [
               'Build cache',
               `${bytes(quotas.build_cache_bytes)}, ${bytes(quotas.build_cache_bytes_per_service)} a service`,

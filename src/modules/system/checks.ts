@@ -16,7 +16,8 @@ const LOW_DISK = { bytes: 2 * 1024 ** 3, share: 0.05 };
 const LOW_MEMORY_SHARE = 0.05;
 /** A nightly backup, a failed one that is tried again, and some time to make it in. */
 const OLD_BACKUP_MS = 36 * 3_600_000;
-const GB = 1e9;
+/** As the dashboard and the command line write sizes. */
+const GB = 1024 ** 3;
 
 /** What an administrator has to look at, from the server's own point of view; `berth doctor` looks at the machine too. */
 export const checksOf = (facts: Facts): Check[] => [
