@@ -14,6 +14,7 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { CliFailure } from '#cli/failure';
+import { requireFits } from '#cli/pack/limit';
 import { packedSize, packSource } from '#cli/pack/pack';
 import { largestFolders, walkSource } from '#cli/pack/walk';
 import { Home } from './support/cli.ts';
@@ -245,4 +246,21 @@ test('the heaviest folders are named first', async () => {
     { path: 'data/raw/', bytes: 1000 },
     { path: 'media/', bytes: 300 },
   ]);
+});
+
+test('a source is packed on trial only when it is above the limit, and refused with its largest folders when it stays so', async () => {
+  const files = { 'data/noise.bin': 50_000, 'text.txt': 10 };
+  mkdirSync(home.path('data'));
+  for (const [name, size] of Object.entries(files))
+    writeFileSync(home.path(name), crypto.getRandomValues(new Uint8Array(size)));
+  const tree = await walkSource(home.path('.'));
+  const notes: string[] = [];
+  const note = (said: string): number => notes.push(said);
+  await requireFits(tree, note);
+  expect(notes).toEqual([]);
+  const refusal = await requireFits(tree, note, 20_000).catch((thrown: unknown) => thrown);
+  expect(refusal).toBeInstanceOf(CliFailure);
+  expect((refusal as CliFailure).body).toMatchObject({ code: 'SOURCE_TOO_LARGE', retryable: false });
+  expect((refusal as CliFailure).message).toContain('largest: data');
+  expect(notes).toHaveLength(1);
 });

@@ -1,12 +1,10 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
-import { CliFailure, localError } from '../failure.ts';
+import { localError } from '../failure.ts';
 import { bytes, count } from '../output/format.ts';
 import { createProgress } from '../output/progress.ts';
 import type { SourceTree } from '../pack/walk.ts';
-
-const LIMIT = 512 * 1024 ** 2;
 
 export interface Upload {
   stream: { contentType: string; open: () => ReadableStream<Uint8Array> };
@@ -24,7 +22,8 @@ export const prepareSource = async (context: Context, folder: string): Promise<S
       'give the directory that holds the source; see .serviceignore',
     );
   checkReadable(tree);
-  await checkSize(context, tree);
+  const { requireFits } = await import('../pack/limit.ts');
+  await requireFits(tree, (note) => context.out.note(note));
   return tree;
 };
 
@@ -47,24 +46,6 @@ const isReadable = (file: string): boolean => {
   } catch {
     return false;
   }
-};
-
-/** The limit counts packed bytes: sources above it are packed once on trial, so that a refusal comes before the upload. */
-const checkSize = async (context: Context, tree: SourceTree): Promise<void> => {
-  if (tree.bytes <= LIMIT) return;
-  const { packedSize } = await import('../pack/pack.ts');
-  context.out.note(
-    `the source has ${bytes(tree.bytes)}; packing it on trial to see whether it stays below ${bytes(LIMIT)}`,
-  );
-  if ((await packedSize(tree, LIMIT)) <= LIMIT) return;
-  const { largestFolders } = await import('../pack/walk.ts');
-  const largest = largestFolders(tree, 5).map((folder) => `${folder.path} ${bytes(folder.bytes)}`);
-  throw new CliFailure({
-    code: 'SOURCE_TOO_LARGE',
-    message: `the source has ${bytes(tree.bytes)} and is above ${bytes(LIMIT)} when packed; largest: ${largest.join(', ')}`,
-    hint: 'exclude artifacts and data: one path prefix a line in .serviceignore',
-    retryable: false,
-  });
 };
 
 /** The upload with its progress bar. Each attempt packs again, from the start. */
