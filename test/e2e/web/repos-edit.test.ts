@@ -65,6 +65,11 @@ test('a file is edited and committed in the page, and the deploy that follows is
   const { commits } = (await berth.api('/v1/projects/shop/repos/app/commits?limit=1')).body;
   expect(commits[0].subject).toBe('Say so');
 
+  // From the service to what deploys it.
+  await visitor.go('/p/shop/s/app');
+  await page.locator('.page-head').getByRole('link', { name: 'app', exact: true }).click();
+  await page.waitForURL('**/p/shop/repos/app');
+
   // What is live against what was pushed, as it changes.
   await visitor.go('/p/shop/repos/app');
   const state = page.getByRole('region', { name: 'What is deployed' });
