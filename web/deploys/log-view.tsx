@@ -1,4 +1,4 @@
-import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import { useShortcuts } from '../shell/shortcuts.ts';
 import { Button } from '../ui/button.tsx';
 import { VirtualList, type VirtualListHandle } from '../ui/virtual-list.tsx';
@@ -23,14 +23,13 @@ interface LogViewProps {
 /** The log of an operation: live, folded by steps, searched, with an address for each line. */
 export const LogView = ({ log, onChange, open, fileName }: LogViewProps) => {
   const list = useRef<VirtualListHandle>(null);
-  /** The line to be brought into view once its row is there. */
-  const goal = useRef<number>(undefined);
   const [following, setFollowing] = useState(true);
   const [text, setText] = useState('');
   const [at, setAt] = useState(-1);
   const [shown, setShown] = useState<number>();
   const search = useRef<HTMLInputElement>(null);
   const [marked, setMarked] = useLineOfAddress();
+  const place = usePlacing(list, log);
   const wanted = useDeferredValue(text);
   const found = log.search(wanted);
   const failedAt = open ? undefined : log.failedAt();
@@ -38,15 +37,9 @@ export const LogView = ({ log, onChange, open, fileName }: LogViewProps) => {
 
   const show = (line: number): void => {
     setFollowing(false);
-    log.rowOf(line);
-    goal.current = line;
+    place(line);
     onChange();
   };
-  useLayoutEffect(() => {
-    if (goal.current === undefined) return;
-    list.current?.scrollTo(log.rowOf(goal.current));
-    goal.current = undefined;
-  });
   const step = (by: number): void => {
     // Of what is typed now: Enter does not wait until all matches are drawn.
     const matches = log.search(text);
@@ -67,14 +60,15 @@ export const LogView = ({ log, onChange, open, fileName }: LogViewProps) => {
     },
     [log, onChange],
   );
+  const toEnd = (): void => {
+    setFollowing(true);
+    list.current?.scrollToEnd();
+  };
   useShortcuts({
     f: () => search.current?.focus(),
     n: () => step(1),
     N: () => step(-1),
-    End: () => {
-      setFollowing(true);
-      list.current?.scrollToEnd();
-    },
+    End: toEnd,
   });
   // The line of the address is shown as soon as it is there, once; without one, what failed.
   const arrived = useRef(false);
@@ -127,21 +121,27 @@ export const LogView = ({ log, onChange, open, fileName }: LogViewProps) => {
       />
       {open && !following && (
         <span className="log-follow">
-          <Button
-            slim
-            look="primary"
-            icon="down"
-            onClick={() => {
-              setFollowing(true);
-              list.current?.scrollToEnd();
-            }}
-          >
+          <Button slim look="primary" icon="down" onClick={toEnd}>
             Follow
           </Button>
         </span>
       )}
     </div>
   );
+};
+
+/** Brings a line into view, once its row is there: its step may have been folded. The caller renders anew. */
+const usePlacing = (list: RefObject<VirtualListHandle | null>, log: LogModel): ((line: number) => void) => {
+  const goal = useRef<number>(undefined);
+  useLayoutEffect(() => {
+    if (goal.current === undefined) return;
+    list.current?.scrollTo(log.rowOf(goal.current));
+    goal.current = undefined;
+  });
+  return (line) => {
+    log.rowOf(line);
+    goal.current = line;
+  };
 };
 
 /** The line that the address names by `#L12`, and the way to name another. */
