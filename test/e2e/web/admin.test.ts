@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { helloApp } from '#test/support/apps.ts';
 import { Berth } from '#test/support/berth.ts';
-import { expectAccessible, expectNoSidewaysScroll, openBrowser, visit } from '#test/support/dashboard.ts';
+import { expectAccessible, openBrowser, visit } from '#test/support/dashboard.ts';
 import { until } from '#test/support/until.ts';
 
 let berth: Berth;
@@ -123,15 +123,3 @@ test('charts of a service can be read by keyboard and in words', async () => {
   expect(faults).toEqual([]);
   await close();
 }, 120_000);
-
-for (const options of [{}, { dark: true }, { width: 390, height: 844 }, { width: 390, height: 844, dark: true }])
-  test(`the admin pages are accessible: ${JSON.stringify(options)}`, async () => {
-    const { page, go, close } = await visit(browser, berth, options);
-    for (const path of ['/admin', '/admin/capacity', '/admin/disk', '/admin/versions', '/admin/audit']) {
-      await go(path);
-      await page.getByRole('region').first().waitFor();
-      await expectAccessible(page);
-      await expectNoSidewaysScroll(page);
-    }
-    await close();
-  }, 60_000);
