@@ -94,7 +94,7 @@ const deathError = async (target: GateTarget, options: GateOptions, death: Death
     'HEALTH_CHECK_FAILED',
     `${target.label} exited${code} before it listened on port ${target.port}`,
     {
-      hint: 'read log_tail for the cause, fix the app, and deploy again',
+      hint: 'read the last lines of its log for the cause, fix the app, and deploy again',
       logTail,
     },
   );
@@ -154,7 +154,7 @@ const explain = (target: GateTarget, sockets: { ip: string; port: number }[]): {
   }
   return {
     found: `the app never listened on port ${target.port}`,
-    hint: `bind 0.0.0.0:$PORT (${target.port}); check log_tail`,
+    hint: `bind 0.0.0.0:$PORT (${target.port}); the last lines of its log may say more`,
   };
 };
 

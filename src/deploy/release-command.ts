@@ -101,7 +101,7 @@ const tooLong = (seconds: number, logTail: string): BerthError =>
 const failed = (exitCode: number | null, oomKilled: boolean, logTail: string): BerthError => {
   const how = oomKilled ? 'ran out of memory' : `ended with exit code ${exitCode ?? 'unknown'}`;
   return new BerthError('BUILD_COMMAND_FAILED', `the release command ${how}; nothing was rolled out`, {
-    hint: 'read log_tail for the cause, fix the command, and deploy again',
+    hint: 'read the last lines of its log for the cause, fix the command, and deploy again',
     logTail,
   });
 };

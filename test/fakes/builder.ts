@@ -164,7 +164,7 @@ const failed = (step: string, code: number, said: string[]): BerthError => {
   const why =
     code === 137 ? 'was killed (exit code 137): the build ran out of memory' : `failed with exit code ${code}`;
   return new BerthError('BUILD_COMMAND_FAILED', `the build step "${step}" ${why}`, {
-    hint: 'read log_tail, fix the source, then redeploy',
+    hint: 'read the last lines of its log, fix the source, then redeploy',
     logTail: said.join('\n'),
   });
 };

@@ -68,7 +68,7 @@ const stepError = (step: FailedStep, said: string, failure: BuildFailure): Berth
     : failed(`${message}: ${cause.why}`, failure, { hint: cause.hint, retryable: cause.retryable });
 };
 
-const READ_ON = 'read log_tail, fix the source, then redeploy';
+const READ_ON = 'read the last lines of its log, fix the source, then redeploy';
 const DISK_FULL = /no space left on device/i;
 
 const otherError = (said: string, failure: BuildFailure): BerthError =>

@@ -154,7 +154,7 @@ export const NETWORK_CAUSES: Cause[] = [
       /cannot install .* because these package versions have conflicting/i,
     ],
     why: () => 'the versions of the dependencies contradict each other',
-    hint: () => 'read log_tail for the two that do, and widen one of the ranges',
+    hint: () => 'read the last lines of its log for the two that do, and widen one of the ranges',
   },
 ];
 

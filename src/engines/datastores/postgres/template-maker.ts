@@ -84,7 +84,7 @@ const failed = async (
   const lines: string[] = [];
   for await (const { line } of runtime.logs(id, { follow: false, tail: LOG_LINES })) lines.push(line);
   return new BerthError('INTERNAL_ERROR', `making a cluster of ${imageOf(major)} ended with exit code ${code}`, {
-    hint: 'read log_tail; is the disk full, or the image not the official one?',
+    hint: 'read the last lines of its log; is the disk full, or the image not the official one?',
     retryable: true,
     logTail: lines.join('\n'),
   });

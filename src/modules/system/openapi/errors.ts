@@ -19,7 +19,7 @@ const TEXTS: Record<ErrorCode, Text> = {
   },
   BUILD_COMMAND_FAILED: {
     message: 'RUN npm run build failed with exit code 1',
-    hint: 'read log_tail, fix the source, redeploy',
+    hint: 'read the last lines of its log, fix the source, then redeploy',
     retryable: false,
     log_tail: "src/index.ts(3,7): error TS2304: Cannot find name 'x'.",
   },
@@ -36,7 +36,7 @@ const TEXTS: Record<ErrorCode, Text> = {
   TIMEOUT: { message: 'the build ran for more than 30 minutes', hint: 'reduce build work, retry', retryable: true },
   HEALTH_CHECK_FAILED: {
     message: 'nothing listened on port 8080 within 60 s',
-    hint: 'bind 0.0.0.0:$PORT, check log_tail',
+    hint: 'bind 0.0.0.0:$PORT; the last lines of its log may say more',
     retryable: false,
     log_tail: 'listening on 127.0.0.1:3000',
   },
