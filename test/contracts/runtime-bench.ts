@@ -28,6 +28,8 @@ export interface RuntimeHarness {
   network: { subnet: string; gateway: string; bridge: string };
   /** Address in the network. */
   address: (index: number) => string;
+  /** What the engine says of a container's limit, in bytes. */
+  memoryLimit: (id: string) => Promise<number | undefined>;
   cleanUp: () => Promise<void>;
 }
 

@@ -119,7 +119,6 @@ export const goneContract = (bench: Bench): void => {
     const gone = 'f'.repeat(64);
     test('answers NOT_FOUND', async () => {
       expect(await kindOf(bench.runtime.start(gone))).toBe('NOT_FOUND');
-      expect(await kindOf(bench.runtime.stats(gone))).toBe('NOT_FOUND');
       expect(await kindOf(bench.allLines(gone))).toBe('NOT_FOUND');
       expect(await bench.runtime.inspect(gone)).toBeUndefined();
     });

@@ -51,18 +51,6 @@ export const logContract = (bench: Bench): void => {
 /** What a container uses. */
 export const statsContract = (bench: Bench): void => {
   describe('statistics', () => {
-    test('a running container uses memory and processes, within its limit', async () => {
-      const id = await bench.run('idle');
-      const stats = await bench.runtime.stats(id);
-      expect(stats?.memoryBytes).toBeGreaterThan(0);
-      expect(stats?.memoryLimitBytes).toBe(64 * 1024 ** 2);
-      expect(stats?.pids).toBeGreaterThan(0);
-      expect(stats?.cpu).toBeLessThan(1);
-    });
-    test('a container that does not run has none', async () => {
-      const { id } = await bench.runtime.create(bench.spec('idle'));
-      expect(await bench.runtime.stats(id)).toBeUndefined();
-    });
     test('what several use is read at once; those that do not run, or are not there, are left out', async () => {
       const [one, two] = [await bench.run('idle'), await bench.run('idle')];
       const { id: still } = await bench.runtime.create(bench.spec('idle'));

@@ -106,7 +106,6 @@ type ContainerView = Pick<
   | 'inspect'
   | 'list'
   | 'logs'
-  | 'stats'
   | 'usage'
   | 'events'
 >;
@@ -156,13 +155,6 @@ const containerView = (engine: FakeEngine, { installation, enter, find, must }: 
   async *logs(id, options) {
     enter('logs');
     yield* select(must(id).log, options);
-  },
-  stats: async (id) => {
-    enter('stats');
-    const { state, spec } = must(id);
-    return state.status === 'running'
-      ? { memoryBytes: 1024 ** 2, memoryLimitBytes: spec.memoryBytes, cpu: 0.01, pids: 1 }
-      : undefined;
   },
   usage: async (ids) => {
     enter('usage');

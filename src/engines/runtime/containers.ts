@@ -8,7 +8,7 @@ import { statusOf } from '#engines/docker/failures';
 import type { ContainerSpec, ContainerState, ContainerUsage, Labels, Runtime } from './port.ts';
 import { carries } from './labels.ts';
 import { createCgroups } from './cgroups.ts';
-import { readStats, readUsage } from './stats.ts';
+import { readUsage } from './stats.ts';
 
 /** Beyond the grace: the time that Docker itself may take to end a container. */
 const STOP_MARGIN_MS = 15_000;
@@ -16,7 +16,7 @@ const REMOVAL_POLL_MS = 50;
 /** The longest that a timer can take. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1;
 
-type ContainerReads = Pick<Runtime, 'inspect' | 'list' | 'stats' | 'usage'>;
+type ContainerReads = Pick<Runtime, 'inspect' | 'list' | 'usage'>;
 type ContainerCalls = ContainerReads &
   Pick<Runtime, 'create' | 'start' | 'keepRunning' | 'stop' | 'remove' | 'wait' | 'updateResources'>;
 
@@ -143,13 +143,6 @@ const containerReads = ({ call }: Connection, installation: Labels): ContainerRe
       };
       await Promise.all(ids.map(readOne));
       return found;
-    },
-    stats: async (id) => {
-      if ((await inspect(id)) === undefined) throw missing(id);
-      return await call(`measure container ${id}`, async (docker, abortSignal) => {
-        const options = { stream: false as const, abortSignal };
-        return readStats(await container(docker, id).stats(options));
-      });
     },
   };
 };

@@ -49,8 +49,6 @@ export interface Runtime {
   putArchive(id: string, path: string, tar: Uint8Array | AsyncIterable<Uint8Array>): Promise<void>;
   /** A tar of `path`, whose entries begin with its last part. Read it to its end, or destroy it. */
   getArchive(id: string, path: string): Promise<Readable>;
-  /** One reading; undefined when the container does not run. Takes up to 2 s, because CPU needs two samples. */
-  stats(id: string): Promise<ContainerStats | undefined>;
   /** What these containers use, quickly enough for all of them every few seconds; those that do not run are left out. */
   usage(ids: readonly string[]): Promise<Map<string, ContainerUsage>>;
   /**
@@ -214,14 +212,6 @@ export interface RuntimeLogLine {
   ts: string;
   stream: 'stdout' | 'stderr';
   line: string;
-}
-
-export interface ContainerStats {
-  memoryBytes: number;
-  memoryLimitBytes: number;
-  /** Share of one core, 1.0 = one core fully used. */
-  cpu: number;
-  pids: number;
 }
 
 export interface ContainerUsage {

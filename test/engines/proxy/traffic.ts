@@ -34,9 +34,10 @@ export const startTraffic = async (): Promise<Traffic> => {
       await Promise.all(upstreams.splice(0).map((upstream) => upstream.kill()));
     },
     memoryBytes: async () => {
-      const stats = await traefik.runtime.stats(await traefik.containerId());
-      if (stats === undefined) throw new Error('Traefik does not run');
-      return stats.memoryBytes;
+      const id = await traefik.containerId();
+      const usage = (await traefik.runtime.usage([id])).get(id);
+      if (usage === undefined) throw new Error('Traefik does not run');
+      return usage.memoryBytes;
     },
     dispose: () => traefik.dispose(),
   };

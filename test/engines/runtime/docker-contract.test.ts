@@ -23,6 +23,7 @@ runtimeContract('Docker', async () => {
     prefix: lab.prefix,
     network: { subnet, gateway, bridge: `bt${lab.prefix.slice(-8)}` },
     address: (index) => gateway.replace(/\.1$/, `.${index + 2}`),
+    memoryLimit: async (id) => (await lab.docker.getContainer(id).inspect()).HostConfig.Memory,
     cleanUp: lab.cleanUp,
   };
 });

@@ -28,6 +28,7 @@ runtimeContract('the fake', async () => {
     prefix: 'fake',
     network: { subnet: '10.222.0.0/24', gateway: '10.222.0.1', bridge: 'brtfake' },
     address: (index) => `10.222.0.${index + 2}`,
+    memoryLimit: async (id) => fake.specOf(id).memoryBytes,
     cleanUp: async () => undefined,
   };
 });
