@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { DatastoreRole } from '#datastores/labels';
 import type { Operation, Phase } from '#modules/operations';
 import { Berth } from '#test/support/berth.ts';
 import { until } from '#test/support/until.ts';
@@ -133,7 +134,7 @@ describe('kill -9 of berth', () => {
   }, 120_000);
 
   const made =
-    (name: string, role = 'datastore'): (() => Promise<boolean>) =>
+    (name: string, role: DatastoreRole = 'datastore'): (() => Promise<boolean>) =>
     async () => {
       const { id } = rowOf(berth, 'shop', name);
       return (await containersOf(berth, role, [`dev.berth.datastore-id=${id}`])).length > 0;

@@ -1,31 +1,43 @@
 import { describe, expect, test } from 'bun:test';
 import { createHandOff } from '#engines/datastores/postgres/hand-off';
-import { failureOf } from './bytes.ts';
+import { collect, failureOf } from './bytes.ts';
 
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
 const nothing = (): Promise<void> => Promise.resolve();
 
-const isPending = async (promise: Promise<unknown>): Promise<boolean> => {
-  const later = Symbol('later');
-  return (await Promise.race([promise, Promise.resolve(later)])) === later;
-};
-
 describe('a hand-off', () => {
-  test('holds one chunk: the next one is let in when its reader is done with that', async () => {
+  test('copies what it is given, in order, however large', async () => {
+    const handOff = createHandOff(nothing);
+    const given = Buffer.from(Array.from({ length: 700_001 }, (_, at) => at % 251));
+    const sent = new Uint8Array(given);
+    const putting = (async () => {
+      await handOff.put(sent);
+      sent.fill(0);
+      handOff.end();
+    })();
+    expect((await collect(handOff.bytes)).equals(given)).toBe(true);
+    await putting;
+  });
+
+  test('keeps a few MB at most: more is let in when its reader asks for the next', async () => {
     const handOff = createHandOff(nothing);
     const iterator = handOff.bytes[Symbol.asyncIterator]();
-    const put = handOff.put(bytes(1));
-    expect((await iterator.next()).value).toEqual(bytes(1));
-    expect(await isPending(put)).toBe(true);
-    const second = iterator.next();
-    await put;
-    const later = handOff.put(bytes(2));
-    expect((await second).value).toEqual(bytes(2));
-    expect(await isPending(later)).toBe(true);
-    const end = iterator.next();
-    await later;
-    handOff.end();
-    expect((await end).done).toBe(true);
+    let put = 0;
+    const putting = (async () => {
+      for (let at = 1; at <= 9; at += 1) {
+        await handOff.put(new Uint8Array(256 * 1024).fill(at));
+        put = at;
+      }
+    })();
+    await Bun.sleep(5);
+    expect(put).toBe(8);
+    const first = (await iterator.next()).value as Uint8Array;
+    await Bun.sleep(5);
+    expect(put).toBe(8);
+    expect(first.every((byte) => byte === 1)).toBe(true);
+    await iterator.next();
+    await putting;
+    expect(put).toBe(9);
   });
 
   test('gives the chunk that is waiting before the end', async () => {
@@ -49,9 +61,8 @@ describe('a hand-off', () => {
 
   test('drops what was offered when it fails', async () => {
     const handOff = createHandOff(nothing);
-    const put = handOff.put(bytes(1));
+    await handOff.put(bytes(1));
     handOff.end(new Error('broken'));
-    await put;
     expect((await failureOf(handOff.bytes[Symbol.asyncIterator]().next())).message).toContain('broken');
   });
 
@@ -60,7 +71,7 @@ describe('a hand-off', () => {
     const handOff = createHandOff(async () => {
       left = true;
     });
-    const put = handOff.put(bytes(1));
+    const put = handOff.put(new Uint8Array(4 * 1024 * 1024));
     await handOff.bytes[Symbol.asyncIterator]().return?.();
     await put;
     expect(left).toBe(true);
