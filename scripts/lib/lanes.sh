@@ -2,7 +2,7 @@
 # The tests in lanes. Builds of examples take processors and network; what waits more than it works runs beside them.
 
 # Measure time, or want the engine, the packet filter or the limits of builds for themselves.
-readonly ALONE='^\./test/(e2e/(datastores/)?(builds|build-caches|disk|docker-disk|docker-faults|engine-faults|faults|limits|load|streams|uploads|web/(logs-long|build-log))|engines/firewall/iptables|http/sse-load)\.test\.ts$'
+readonly ALONE='^\./test/(e2e/(datastores/)?(builds|build-caches|disk|docker-disk|docker-faults|engine-faults|faults|limits|load|streams|uploads|web/(logs-long|build-log|large))|engines/firewall/iptables|http/sse-load)\.test\.ts$'
 # With real engines: containers, databases, git.
 readonly ENGINES='^\./test/(engines/(backups|builder-run|datastores|docker|firewall|git|proxy|registry|runtime)|datastores)/'
 readonly REAL_BUILDS='^\./test/(e2e/examples/|engines/builder-plan/real-)'

@@ -129,7 +129,7 @@ const Attention = ({ projects }: { projects: readonly ProjectSummary[] }) => {
 const ProjectCard = ({ summary }: { summary: ProjectSummary }) => {
   const { name: project, services, datastores, state, last_event: last } = summary;
   return (
-    <section className="card" aria-label={project}>
+    <section className="card project-card" aria-label={project}>
       <div className="card-head">
         <h2 className="grow project-name">
           <Link href={to('project', { project })} className="plain-link">
