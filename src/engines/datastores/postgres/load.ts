@@ -6,7 +6,7 @@ import { reportOf, serverVersion } from './counts.ts';
 import { aborted } from './failures.ts';
 import { jobFailure } from './job-failures.ts';
 import { checkSeal } from './seal.ts';
-import { jobEnvironment, type DumpTarget } from './target.ts';
+import { jobEnvironment, lastingSession, type DumpTarget } from './target.ts';
 
 export interface LoadDeps {
   connect: Connect;
@@ -56,7 +56,7 @@ export const fillDatabase = async (
     connect: deps.connect,
     instance: target.instance,
     what,
-    options: { as, database, unit: target.unit, statementMs: 0, signal },
+    options: { as, database, unit: target.unit, statementMs: 0, options: lastingSession(target), signal },
   });
   // The planner knows nothing of new tables. Its commit also makes durable what the restore left to be written later.
   await withConnection(on(target.owner, 'analyze the restored database'), (client) => client.query('ANALYZE'));
