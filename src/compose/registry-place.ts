@@ -13,7 +13,11 @@ import type { Base } from './base.ts';
 const REGISTRY_UID = 65_532;
 
 /** Where the image registry of this installation lives: its directory, and a network that is allotted once. */
-export const registryPlace = ({ config, instance, meta }: Base, labels: Labels, hostRoutes: string[]): RegistryPlace => {
+export const registryPlace = (
+  { config, instance, meta }: Base,
+  labels: Labels,
+  hostRoutes: string[],
+): RegistryPlace => {
   const subnet = meta.ensure('registry_subnet', () => allot(config, hostRoutes));
   const uid = process.getuid?.() === 0 ? REGISTRY_UID : (process.getuid?.() ?? REGISTRY_UID);
   const dir = join(config.dataDir, 'registry');

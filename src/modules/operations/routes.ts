@@ -53,19 +53,23 @@ export const operationsRoutes = ({ operations }: OperationRoutesDeps) =>
         errors: ['NOT_FOUND'],
       }),
     })
-    .get('/v1/operations/:id/stream', ({ request, params, query }) => streamOperation(operations, request, { ...params, ...query }), {
-      params: OperationPath,
-      query: StreamQuery,
-      ...route({
-        operationId: 'streamOperation',
-        capability: 'read',
-        tag: 'operations',
-        summary: 'Follow an operation: `log`, `phase`, then `done`',
-        description: 'Replays from the start, or after `Last-Event-ID`; closes after `done`.',
-        errors: ['NOT_FOUND'],
-        stream: true,
-      }),
-    })
+    .get(
+      '/v1/operations/:id/stream',
+      ({ request, params, query }) => streamOperation(operations, request, { ...params, ...query }),
+      {
+        params: OperationPath,
+        query: StreamQuery,
+        ...route({
+          operationId: 'streamOperation',
+          capability: 'read',
+          tag: 'operations',
+          summary: 'Follow an operation: `log`, `phase`, then `done`',
+          description: 'Replays from the start, or after `Last-Event-ID`; closes after `done`.',
+          errors: ['NOT_FOUND'],
+          stream: true,
+        }),
+      },
+    )
     .post(
       '/v1/operations/:id/cancel',
       ({ request, params }) => cancelOperation(operations, ctxOf(request), params.id),
