@@ -3,7 +3,7 @@ import { expect } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type Page, type Request } from 'playwright-core';
 import type { Berth } from './berth.ts';
 
 /** Debian's own; playwright's browsers are not downloaded. */
@@ -17,7 +17,12 @@ export const openBrowser = async (): Promise<Browser> => {
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
     env: { PATH: process.env.PATH ?? '', HOME: folder, TMPDIR: folder },
   });
-  browser.on('disconnected', () => rmSync(folder, { recursive: true, force: true }));
+  const close = browser.close.bind(browser);
+  // Not when it disconnects: its processes write until they have ended.
+  browser.close = async (options) => {
+    await close(options);
+    rmSync(folder, { recursive: true, force: true });
+  };
   return browser;
 };
 
@@ -58,17 +63,34 @@ export const visit = async (browser: Browser, berth: Berth, options: VisitOption
   page.setDefaultTimeout(15_000);
   const faults = watchFaults(page, berth.url);
   const go = async (where: string): Promise<void> => {
-    await page.goto(where);
+    await load(page, where);
     await page.getByRole('heading', { level: 1 }).waitFor();
   };
-  if (token === null) await page.goto(path ?? '/');
+  if (token === null) await load(page, path ?? '/');
   else {
-    await page.goto('/sign-in');
+    await load(page, '/sign-in');
     await signIn(page, token);
     if (path !== undefined) await go(path);
   }
   return { page, context, faults, go, accessible: () => axeFindings(page), close: () => context.close() };
 };
+
+/** Opens a path; again when the browser broke off its scripts, because Docker made or removed a network meanwhile. */
+const load = async (page: Page, path: string): Promise<void> => {
+  let changed = false;
+  const note = (request: Request): void => {
+    if (request.resourceType() === 'script' && request.failure()?.errorText === NETWORK_CHANGED) changed = true;
+  };
+  page.on('requestfailed', note);
+  await page.goto(path).catch((thrown: unknown) => {
+    if (!String(thrown).includes(NETWORK_CHANGED)) throw thrown;
+    changed = true;
+  });
+  page.off('requestfailed', note);
+  if (changed) await load(page, path);
+};
+
+const NETWORK_CHANGED = 'net::ERR_NETWORK_CHANGED';
 
 /** Fills in the token, and waits until the door is behind. */
 export const signIn = async (page: Page, token: string): Promise<void> => {
