@@ -8,8 +8,9 @@ import { Badge, Status, type Tone } from '../ui/status.tsx';
 import { Table } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 import { LinkButton } from '../ui/button.tsx';
-import { inWords, latestOf, replicaGlance, type ReplicaGlance } from '../usage/glance.ts';
+import { inWords, replicaGlance, type ReplicaGlance } from '../usage/glance.ts';
 import { glanceRead } from '../usage/read.ts';
+import { latestOf } from '../usage/series.ts';
 
 /** Every replica, with how it went in the last hour. */
 export const Replicas = ({ service }: { service: ServiceDetail }) => {

@@ -43,6 +43,8 @@ export const CodeBlock = ({ code, label = 'Copy' }: { code: string; label?: stri
   </div>
 );
 
+const LINES_ABOVE = 3;
+
 /** The last lines of a log, as evidence: in view is the line that says why, or else the very last ones. */
 export const LogTail = ({ text, label }: { text: string; label: string }) => {
   const box = useRef<HTMLPreElement>(null);
@@ -50,10 +52,9 @@ export const LogTail = ({ text, label }: { text: string; label: string }) => {
   const at = causeLine(text);
   useLayoutEffect(() => {
     if (box.current === null) return;
-    const { scrollHeight, clientHeight } = box.current;
-    // Not further than to the cause; with some of what stands above it.
-    const limit = cause.current === null ? scrollHeight : cause.current.offsetTop - clientHeight / 4;
-    box.current.scrollTop = Math.min(scrollHeight, Math.max(0, limit));
+    // Not further than to the cause, with what stands right above it.
+    const above = LINES_ABOVE * Number.parseFloat(getComputedStyle(box.current).lineHeight);
+    box.current.scrollTop = cause.current === null ? box.current.scrollHeight : cause.current.offsetTop - above;
   }, [text]);
   return (
     <div className="code-block">

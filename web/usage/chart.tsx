@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from 'react';
 import type uPlot from 'uplot';
 import { clockTime, date } from '../ui/format.ts';
-import { inWords, type ChartData } from './series.ts';
+import { inWords, latestOf, type ChartData } from './series.ts';
 
 interface ChartProps {
   chart: ChartData;
@@ -48,7 +48,7 @@ export const Chart = ({ chart, range, cursor, onCursor }: ChartProps) => {
         {series.map(({ name, values }, index) => (
           <li key={name}>
             <i className={`swatch s${index}`} aria-hidden="true" />
-            {name} <strong>{valueText(cursor === undefined ? newest(values) : values[at], write)}</strong>
+            {name} <strong>{valueText(cursor === undefined ? latestOf(values) : values[at], write)}</strong>
           </li>
         ))}
       </ul>
@@ -73,9 +73,6 @@ export const Chart = ({ chart, range, cursor, onCursor }: ChartProps) => {
     </figure>
   );
 };
-
-const newest = (values: readonly (number | null)[]): number | null =>
-  values.findLast((value) => value !== null) ?? null;
 
 const valueText = (value: number | null | undefined, write: (value: number) => string): string =>
   value === null || value === undefined ? '–' : write(value);

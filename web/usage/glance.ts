@@ -1,6 +1,6 @@
 import type { Usage } from '#modules/usage';
 import { bytes, percent } from '../ui/format.ts';
-import { millis, perSecond, placed, timesOf } from './series.ts';
+import { latestOf, millis, perSecond, placed, timesOf } from './series.ts';
 
 /** One measure of a service for a glance: its newest value, and how it went. */
 export interface Measure {
@@ -18,8 +18,6 @@ export interface Measure {
 
 type Point = Usage['points'][number];
 
-/** What was measured before these many intervals is not now any more. */
-const RECENT = 3;
 /** From here on the share of failed requests is shown as a fault. */
 const MANY_ERRORS = 0.01;
 
@@ -72,9 +70,6 @@ const shownTimes = (usage: Usage): number[] => {
   const begin = times.findIndex((time) => time + usage.step_seconds > first);
   return times.slice(Math.max(0, Math.min(begin === -1 ? times.length : begin, times.length - FEWEST)));
 };
-
-export const latestOf = (values: readonly (number | null)[]): number | null =>
-  values.slice(-RECENT).findLast((value) => value !== null) ?? null;
 
 const written = (value: number | null, write: (value: number) => string): string =>
   value === null ? '–' : write(value);

@@ -89,15 +89,18 @@ export const chartsOf = (usage: Usage): ChartData[] => {
 
 const MOST_REPLICAS = 8;
 
-/** What was measured before these many intervals does not run any more. */
+/** What was measured before these many intervals is not now any more. */
 const RECENT = 3;
+
+export const latestOf = (values: readonly (number | null)[]): number | null =>
+  values.slice(-RECENT).findLast((value) => value !== null) ?? null;
 
 /**
  * A line for each replica that runs while they can be told apart, and one for those before them. Older intervals have the
  * total only.
  */
 const orTotal = (replicas: Series[], total: Series): Series[] => {
-  const running = replicas.filter(({ values }) => values.slice(-RECENT).some((value) => value !== null));
+  const running = replicas.filter(({ values }) => latestOf(values) !== null);
   if (running.length === 0 || running.length > MOST_REPLICAS) return [total];
   const gone = replicas.filter((replica) => !running.includes(replica));
   return [...named(running), ...(gone.length === 0 ? [] : [{ name: 'earlier replicas', values: sumOf(gone) }])];
