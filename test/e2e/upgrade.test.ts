@@ -73,7 +73,7 @@ const startUpgrade = (file: string, ...flags: string[]) =>
     {
       stdout: 'pipe',
       stderr: 'pipe',
-      env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder, TMPDIR: folder },
     },
   );
 

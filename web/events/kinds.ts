@@ -1,5 +1,5 @@
 import type { Event } from '#modules/events';
-import { bytes, duration } from '../ui/format.ts';
+import { bytes, capitalised, duration } from '../ui/format.ts';
 import type { Tone } from '../ui/status.tsx';
 
 /** Kinds by what they are about. The server's list is longer than this page may know: those go by their first word. */
@@ -29,7 +29,7 @@ export const toneOf = (kind: Event['kind']): Tone => {
 /** `deploy.rolled_back` → `Deploy rolled back`. */
 export const nameOf = (kind: string): string => {
   const words = kind.replace('.', ' ').replaceAll('_', ' ');
-  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+  return capitalised(words);
 };
 
 const SUBJECTS = ['service', 'datastore', 'repo', 'name', 'principal', 'token', 'token_id'];

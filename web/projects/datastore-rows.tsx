@@ -3,6 +3,7 @@ import type { Datastore } from '#modules/datastores';
 import { to } from '../locations.ts';
 import { isThere } from '../routes.tsx';
 import { Badge, Status, type Tone } from '../ui/status.tsx';
+import { capitalised } from '../ui/format.ts';
 
 const TONES: Record<string, Tone> = { ready: 'ok', provisioning: 'busy', failed: 'bad' };
 
@@ -20,7 +21,7 @@ export const DatastoreRows = ({ datastores }: { datastores: readonly Datastore[]
             )}{' '}
             <span className="quiet">{kind}</span>
           </span>
-          <Status tone={TONES[status] ?? 'warn'}>{status}</Status>
+          <Status tone={TONES[status] ?? 'warn'}>{capitalised(status)}</Status>
         </li>
       ))}
     </ul>

@@ -1,5 +1,5 @@
 import type { Comparison } from '#modules/releases';
-import { bytes } from '../ui/format.ts';
+import { bytes, capitalised } from '../ui/format.ts';
 
 /** One thing in which two releases differ; null where one of them has it not. */
 export interface Difference {
@@ -73,7 +73,7 @@ export const differencesOf = ({ changes }: Pick<Comparison, 'changes'>): Differe
 
 const nameOf = (what: string): string => {
   const name = what.replace(/^build\./, '').replaceAll('_', ' ');
-  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
+  return capitalised(name);
 };
 
 const textOf = (value: unknown, write: ((value: unknown) => string) | undefined): string | null => {

@@ -30,7 +30,7 @@ const Overview = ({ service }: { service: ServiceDetail }) => {
   return (
     <div className="stack wide">
       {cause !== undefined && service.status === 'running' && (
-        <Notice>It runs all the same: what served before serves on.</Notice>
+        <Notice>The last change failed; what served before serves on.</Notice>
       )}
       {cause !== undefined && (
         <ErrorCard

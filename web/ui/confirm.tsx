@@ -8,6 +8,7 @@ import { ErrorLine } from './error-card.tsx';
 import { Field, Input } from './field.tsx';
 import { SkeletonLines } from './layout.tsx';
 import { Badge, type Tone } from './status.tsx';
+import { capitalised } from './format.ts';
 
 interface ConfirmProps {
   title: string;
@@ -95,7 +96,7 @@ const TONES: Record<string, Tone> = { delete: 'bad', cancel: 'warn', restart: 'b
 /** What a change would do, as the API plans it. */
 export const Plan = ({ plan: { plan } }: { plan: DryRun }) => (
   <div className="stack tight">
-    <p>{`${plan.summary.slice(0, 1).toUpperCase()}${plan.summary.slice(1)}.`}</p>
+    <p>{`${capitalised(plan.summary)}.`}</p>
     {plan.changes.length > 0 && (
       <ul className="plan" aria-label="Planned changes">
         {plan.changes.map((change) => (

@@ -4,6 +4,7 @@ import { Button } from './button.tsx';
 import { Copyable, LogTail } from './code.tsx';
 import { Icon } from './icons.tsx';
 import { Badge } from './status.tsx';
+import { capitalised } from './format.ts';
 
 interface ErrorCardProps {
   error: unknown;
@@ -21,7 +22,7 @@ export const ErrorCard = ({ error, onRetry, actions }: ErrorCardProps) => {
       <div className="cause">
         <Icon name="warn" />
         <div className="stack tight grow">
-          <strong>{sentence(message)}</strong>
+          <strong>{capitalised(message)}</strong>
           <span className="row wrap">
             <Badge tone="bad">{code}</Badge>
             {requestId !== undefined && <Copyable text={requestId} />}
@@ -32,7 +33,7 @@ export const ErrorCard = ({ error, onRetry, actions }: ErrorCardProps) => {
       <div className="next">
         <p className="grow">
           <strong>Next: </strong>
-          {sentence(hint.replace(/\blog_tail\b/g, 'the lines above'))}
+          {capitalised(hint.replace(/\blog_tail\b/g, 'the lines above'))}
         </p>
         {actions}
         {onRetry !== undefined && (
@@ -52,12 +53,11 @@ export const ErrorLine = ({ error }: { error: unknown }) => {
     <div className="notice warn" role="alert">
       <Icon name="warn" />
       <div className="grow">
-        <strong>{sentence(message)}</strong>
-        <p className="quiet">{sentence(hint)}</p>
+        <strong>{capitalised(message)}</strong>
+        <p className="quiet">{capitalised(hint)}</p>
       </div>
     </div>
   );
 };
 
 /** The API's messages begin in lower case, to stand behind a code. */
-const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;

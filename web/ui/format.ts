@@ -65,3 +65,5 @@ export const count = (amount: number, one: string, many = `${one}s`): string =>
 
 export const percent = (share: number): string =>
   `${share >= 0.1 || share === 0 ? Math.round(share * 100) : (share * 100).toFixed(1)} %`;
+
+export const capitalised = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;

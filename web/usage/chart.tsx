@@ -129,7 +129,7 @@ const usePlot = (box: RefObject<HTMLDivElement | null>, { chart, cursor, onCurso
 const dataOf = ({ times, series }: ChartData): uPlot.AlignedData => [times, ...series.map(({ values }) => values)];
 
 const optionsOf = (
-  { series, write }: ChartData,
+  { series, write, inBytes = false }: ChartData,
   node: HTMLElement,
   onMove: (index: number | null | undefined) => void,
 ): uPlot.Options => {
@@ -141,12 +141,19 @@ const optionsOf = (
     width: node.clientWidth,
     height: HEIGHT,
     legend: { show: false },
-    padding: [8, 4, 0, 0],
+    // At the right, half of the last time.
+    padding: [8, 18, 0, 0],
     cursor: { drag: { x: false, y: false }, y: false, points: { size: 6 } },
     scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.15 : 1] } },
     axes: [
       { ...axis, size: 28, space: 64, values: (_plot, splits) => splits.map((second) => tickText(second, splits)) },
-      { ...axis, size: 72, values: (_plot, splits) => splits.map((value) => write(value)), space: 36 },
+      {
+        ...axis,
+        size: 72,
+        values: (_plot, splits) => splits.map((value) => write(value)),
+        space: 36,
+        ...(inBytes && { incrs: POWERS_OF_TWO }),
+      },
     ],
     series: [
       {},
@@ -171,6 +178,8 @@ const optionsOf = (
     },
   };
 };
+
+const POWERS_OF_TWO = Array.from({ length: 50 }, (_none, power) => 2 ** power);
 
 const PAD = 2;
 

@@ -14,6 +14,8 @@ export interface ChartData {
   times: number[];
   series: Series[];
   write: (value: number) => string;
+  /** Counted by powers of two, as `write` does: so are the steps of the axis. */
+  inBytes?: boolean;
 }
 
 export const perSecond = (value: number): string =>
@@ -79,6 +81,7 @@ export const chartsOf = (usage: Usage): ChartData[] => {
       title: 'Memory',
       times,
       write: bytes,
+      inBytes: true,
       series: orTotal(
         each((point) => point.memory_bytes),
         of('all replicas', (point) => point.memory_bytes),
