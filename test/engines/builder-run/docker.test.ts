@@ -37,13 +37,13 @@ test('a file that is missing in the context is named', async () => {
   expect(error.message).toMatch(/"\/missing\.txt":? not found/);
 });
 
-test('colours and progress of a step arrive as plain lines', async () => {
+test('colours of a step are kept, and its progress arrives as lines', async () => {
   const word = unique();
   const { lines } = await buildWith(harness, {
     steps: [`RUN printf '${word}\\n\\033[31mred\\033[0m\\n10%%\\r100%%\\nlast'`],
   });
   const from = texts(lines).indexOf(word);
-  expect(texts(lines).slice(from, from + 4)).toEqual([word, 'red', '100%', 'last']);
+  expect(texts(lines).slice(from, from + 4)).toEqual([word, '\u001B[31mred\u001B[0m', '100%', 'last']);
 });
 
 test('links in the context that lead out of it read nothing of the host', async () => {
