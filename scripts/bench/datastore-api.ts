@@ -1,7 +1,10 @@
+import { cpus } from 'node:os';
 import type { Berth } from '#test/support/berth.ts';
 import type { Bench, Benchmark } from './kit/bench.ts';
+import { plainDump } from './datastore-backup.ts';
 import { filledPostgres, NAME, PROJECT } from './kit/filled-postgres.ts';
 import { begin, followPhases } from './kit/operation-stream.ts';
+import { PlainPostgres } from './kit/plain-postgres.ts';
 import { datastorePath } from './kit/postgres.ts';
 import type { Row } from './kit/row.ts';
 import { summarise } from './kit/stats.ts';
@@ -15,11 +18,18 @@ const MOST_RUNS = 3;
 /** How long readers of the API wait while much data is backed up and restored. */
 export const datastoreApi: Benchmark = async (bench) => {
   const berth = await bench.berth();
-  const { note } = await filledPostgres(bench, berth);
+  const { row: filled, note } = await filledPostgres(bench, berth);
+  const plain = PlainPostgres.create(bench.scope);
   const path = datastorePath(PROJECT, NAME);
-  const results: Record<'idle' | 'backup' | 'restore', PacedReadsResult[]> = { idle: [], backup: [], restore: [] };
+  const results: Record<'idle' | 'beside' | 'backup' | 'restore', PacedReadsResult[]> = {
+    idle: [],
+    beside: [],
+    backup: [],
+    restore: [],
+  };
   for (let run = 1; run <= Math.min(bench.runs, MOST_RUNS); run += 1) {
     results.idle.push(await readDuring(bench, berth, () => Bun.sleep(IDLE_SECONDS * 1000)));
+    results.beside.push(await readDuring(bench, berth, () => plainDump(plain, filled, plain.path('plain.dump'))));
     let key = '';
     const backUp = async (): Promise<void> => {
       const operation = await begin(berth, `${path}/backups`);
@@ -44,6 +54,7 @@ export const datastoreApi: Benchmark = async (bench) => {
     notes: [
       `baseline: the same of an idle server; ${PER_SECOND} reads a second of a project`,
       note,
+      `${summarise(results.beside.map(({ p99 }) => p99)).median.toFixed(2)} ms when berth has nothing to do while \`pg_dump\` works in a container beside it: processes wait for one of ${cpus().length} cores`,
       `medians: ${summarise(results.idle.map(({ p50 }) => p50)).median.toFixed(2)} ms idle, ${summarise(results[what].map(({ p50 }) => p50)).median.toFixed(2)} ms meanwhile`,
     ],
   });

@@ -84,9 +84,7 @@ const oneRun = async ({ berth, row, plain, times }: OneRun): Promise<void> => {
   const { dumps, restores, memory } = times;
   await settleDisk(row);
   const file = plain.path('plain.dump');
-  dumps.baseline.push(
-    await plain.tool(row, { ...readerOf(row), options: LARGE_OBJECTS, argv: [...DUMP, `--file=${file}`] }),
-  );
+  dumps.baseline.push(await plainDump(plain, row, file));
   await settleDisk(row);
   memory.idle.push(residentOf(berth.pid));
   const backup = await backUp(berth, NAME, berth.pid);
@@ -125,6 +123,10 @@ const restore = async (berth: Berth, { name, key }: { name: string; key: string 
   const phases = await followPhases(berth, operation, { since });
   return { loaded: at(phases, 'swapping'), done: at(phases, 'done') };
 };
+
+/** `pg_dump` into a file, in a container beside the server; its time in ms. */
+export const plainDump = (plain: PlainPostgres, row: DatastoreRow, file: string): Promise<number> =>
+  plain.tool(row, { ...readerOf(row), options: LARGE_OBJECTS, argv: [...DUMP, `--file=${file}`] });
 
 const readerOf = ({ secrets }: DatastoreRow) => ({ user: 'berth_reader', password: secrets.readerPassword });
 const writerOf = ({ secrets }: DatastoreRow) => ({ user: 'berth_writer', password: secrets.writerPassword });

@@ -146,6 +146,7 @@ const OperationTable = ({ operations }: { operations: readonly Operation[] }) =>
       <Table
         caption="Operations"
         linked
+        brief
         rows={operations}
         keyOf={(operation) => operation.operation_id}
         columns={[

@@ -22,11 +22,21 @@ interface TableProps<T> {
   linked?: boolean;
   /** Stays a table on a phone too, to be scrolled: for data whose columns have to be compared. */
   wide?: boolean;
+  /** On a phone, values that tell by themselves what they are stand in a line below the title and the first column. */
+  brief?: boolean;
 }
 
-export const Table = <T,>({ caption, columns, rows, keyOf, linked = false, wide = false }: TableProps<T>) => (
+export const Table = <T,>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  linked = false,
+  wide = false,
+  brief = false,
+}: TableProps<T>) => (
   <div className="table-wrap" role="group" aria-label={caption} tabIndex={0}>
-    <table className={wide ? 'table' : 'table cards'} role="table">
+    <table className={wide ? 'table' : brief ? 'table cards brief' : 'table cards'} role="table">
       <caption className="sr-only">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
