@@ -138,6 +138,7 @@ const SetTable = ({
   return (
     <Table
       caption="Variables that are set"
+      brief
       columns={[
         { head: 'Name', cell: ({ name }) => <code className="env-name">{name}</code> },
         { head: 'Changed', cell: ({ updated_at }) => <Ago at={updated_at} /> },
