@@ -106,6 +106,13 @@ export const whenResumed = (listener: () => void): void => {
   onResumed = listener;
 };
 
+let onOpened = (): void => undefined;
+
+/** Sets what happens when a stream begins: a change of rights ends the streams that there are, and those to come know nothing of it. */
+export const whenOpened = (listener: () => void): void => {
+  onOpened = listener;
+};
+
 /** The browser knows of a network that came, and of somebody who looks again, before any wait is over. */
 export const watchNetwork = (): void => {
   addEventListener('online', () => {
@@ -173,6 +180,7 @@ const read = async (controller: AbortController): Promise<void> => {
   const resumed = failures > 0;
   failures = 0;
   tell({ state: 'live' });
+  onOpened();
   for (const { listeners } of topics.values()) for (const listener of listeners) listener.opened?.();
   if (resumed) onResumed();
   const parse = createSseParser(({ data }) => deliver(JSON.parse(data) as LiveEvent));

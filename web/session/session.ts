@@ -5,7 +5,7 @@ import type { Capability } from '#kernel/scope';
 import type { BrowserSession } from '#modules/sessions';
 import { asApiError, at, call, whenRefused, whenSignedOut } from '../api.ts';
 import { queries } from '../data/client.ts';
-import { stopLive } from '../live.ts';
+import { stopLive, whenOpened } from '../live.ts';
 import { to } from '../locations.ts';
 
 /**
@@ -61,10 +61,13 @@ whenSignedOut(() => {
 /** Tabs of one browser share its session: who signs in or out in one does so in all. */
 export const watchTabs = (): void =>
   window.addEventListener('storage', ({ key }) => {
-    if (key === HINT) void queries.invalidateQueries({ queryKey: sessionRead.queryKey });
+    if (key === HINT) readAnew();
   });
 
-whenRefused(() => void queries.invalidateQueries({ queryKey: sessionRead.queryKey }));
+const readAnew = (): void => void queries.invalidateQueries({ queryKey: sessionRead.queryKey });
+
+whenRefused(readAnew);
+whenOpened(readAnew);
 
 export const signIn = async (token: string): Promise<void> => {
   const session = await call<BrowserSession>('POST', at('session'), { json: { token } });

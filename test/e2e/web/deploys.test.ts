@@ -136,7 +136,7 @@ test('a build that fails says why, with the last lines in view and the next step
   const tail = card.getByRole('region', { name: 'Last lines of the log' });
   expect(await tail.innerText()).toEndWith('cannot find left-pad');
   expect(await tail.evaluate((box) => box.scrollTop + box.clientHeight >= box.scrollHeight - 1)).toBe(true);
-  await card.getByText('Next: Read the lines above, fix the source').waitFor();
+  await card.getByText('Next: Read the last lines of its log, fix the source').waitFor();
   // The log begins where it failed.
   await row(page, 'cannot find left-pad').waitFor();
   await page.locator('.log-lines').evaluate((box) => (box.scrollTop = 0));
