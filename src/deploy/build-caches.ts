@@ -6,7 +6,6 @@ import {
   droppedWith,
   lettersOf,
   LETTING_GO_MS,
-  ownedBy,
   type OwnedCache,
   type Owners,
   ownersOf,
@@ -90,17 +89,15 @@ export const createBuildCaches = (deps: CacheDeps): BuildCaches => {
     await count();
   };
 
-  /** A busy engine holds on to layers of images that were just removed: what is still there is dropped again. */
+  /** A busy engine holds on to what a build just used: what is still there is dropped again. */
   const drop = async (project: string, services: readonly string[]): Promise<void> => {
     const keys = services.map((service) => `${project}/${service}`);
-    for (let attempt = 1; ; attempt += 1) {
-      const cache = await count();
+    for (let attempt = 1; attempt <= DROP_ATTEMPTS; attempt += 1) {
+      if (attempt > 2) await clock.sleep(LETTING_GO_PAUSE_MS);
+      const ids = droppedWith(keys, await count());
       windows = windows.filter(({ key }) => !keys.includes(key));
-      const ids = droppedWith(keys, cache);
-      if (ids.length > 0) await builder.dropCache(ids);
-      const held = cache.records.some(({ id, shared }) => shared && ownedBy(keys, cache.owners.get(id)));
-      if (!held || attempt === DROP_ATTEMPTS) return;
-      await clock.sleep(LETTING_GO_PAUSE_MS);
+      if (ids.length === 0) return;
+      await builder.dropCache(ids);
     }
   };
 

@@ -117,13 +117,16 @@ const mountOwners = (
   return users.size === 1 && user !== undefined && likely.has(user) ? users : likely;
 };
 
-/** Whether these services, and nobody else, used a record. */
-export const ownedBy = (keys: readonly string[], users: ReadonlySet<string> | undefined): boolean =>
-  users !== undefined && users.size > 0 && [...users].every((key) => keys.includes(key));
-
-/** Records that go when these services do: nobody else used them, and images do not hold them. Pure. */
+/**
+ * Records that go when these services do, because nobody else used them. A layer that is in an image is among them: another
+ * service may have made one of the same content, for which this record is of no use. Pure.
+ */
 export const droppedWith = (keys: readonly string[], { records, owners }: OwnedCache): string[] =>
-  records.filter(({ id, shared }) => !shared && ownedBy(keys, owners.get(id))).map(({ id }) => id);
+  records.filter(({ id }) => ownedBy(keys, owners.get(id))).map(({ id }) => id);
+
+/** Whether these services, and nobody else, used a record. */
+const ownedBy = (keys: readonly string[], users: ReadonlySet<string> | undefined): boolean =>
+  users !== undefined && users.size > 0 && [...users].every((key) => keys.includes(key));
 
 /** What has to go so that these services keep at most `limit` bytes together: the records used longest ago. Pure. */
 export const surplusOf = (keys: readonly string[], limit: number, { records, owners }: OwnedCache): string[] => {

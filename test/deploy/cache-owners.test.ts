@@ -186,7 +186,7 @@ describe('whose command made a record', () => {
 });
 
 describe('what goes with a service', () => {
-  test('is what only it used, and what is in no image', () => {
+  test('is what only it used, be it that an image has the same layer', () => {
     const records = [
       record('own'),
       record('both'),
@@ -195,8 +195,8 @@ describe('what goes with a service', () => {
       record('nobody'),
     ];
     const owners = known({ own: ['p/a'], both: ['p/a', 'p/b'], other: ['p/b'], image: ['p/a'], nobody: [] });
-    expect(droppedWith(['p/a'], { records, owners })).toEqual(['own']);
-    expect(droppedWith(['p/a', 'p/b'], { records, owners })).toEqual(['own', 'both', 'other']);
+    expect(droppedWith(['p/a'], { records, owners })).toEqual(['own', 'image']);
+    expect(droppedWith(['p/a', 'p/b'], { records, owners })).toEqual(['own', 'both', 'other', 'image']);
   });
 });
 
