@@ -3,6 +3,7 @@ import type { BuildCacheRow } from '#modules/services';
 import {
   type BuildWindow,
   cacheScope,
+  droppable,
   droppedWith,
   lettersOf,
   LETTING_GO_MS,
@@ -41,6 +42,8 @@ const COUNTING_SHARE = 0.2;
 const LONGEST_PAUSE_MS = 60_000;
 const DROP_ATTEMPTS = 4;
 const LETTING_GO_PAUSE_MS = 300;
+/** Older engines (20.10) leave mounts out of a listing while somebody else has them listed. Longer than this, they are gone. */
+const MISSING_MS = 30_000;
 
 type CacheDeps = Pick<DeployDeps, 'config' | 'instance' | 'clock' | 'log' | 'builder' | 'services'>;
 
@@ -49,6 +52,8 @@ export const createBuildCaches = (deps: CacheDeps): BuildCaches => {
   const store = deps.services.caches;
   const scopeOf = (key: string): string => cacheScope(deps.instance, key);
   let windows: BuildWindow[] = [];
+  /** Since when a record that somebody used has not been listed, in ms. */
+  let missing = new Map<string, number>();
   let uncounted = false;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -59,10 +64,15 @@ export const createBuildCaches = (deps: CacheDeps): BuildCaches => {
     return turn;
   };
 
-  const count = async (): Promise<OwnedCache> => {
+  /** `dropped` are records that need not be there any more. */
+  const count = async (dropped: ReadonlySet<string> = new Set()): Promise<OwnedCache> => {
     const asked = clock.now();
     const records = await builder.cacheRecords();
-    const owners = ownersOf(records, ownersIn(store.all()), windows, scopeOf);
+    const known = ownersIn(store.all());
+    const owners = ownersOf(records, known, windows, scopeOf);
+    const unlisted = [...known.keys()].filter((id) => !owners.has(id) && !dropped.has(id));
+    missing = new Map(unlisted.map((id) => [id, missing.get(id) ?? asked]));
+    for (const [id, since] of missing) if (asked - since < MISSING_MS) owners.set(id, known.get(id) ?? new Set());
     store.replaceAll(rowsOf({ records, owners }));
     windows = windows.filter(({ ended }) => ended === null || ended + LETTING_GO_MS >= asked);
     return { records, owners };
@@ -80,25 +90,31 @@ export const createBuildCaches = (deps: CacheDeps): BuildCaches => {
     return [...own, ...surplusOf(idle, config.buildCacheBytes, rest)];
   };
 
-  const tend = async (): Promise<void> => {
-    uncounted = false;
-    const ids = surplus(await count());
-    if (ids.length === 0) return;
-    log.info('dropping the build cache that exceeds its bounds', { records: ids.length });
-    await builder.dropCache(ids);
-    await count();
+  /** Drops what is chosen of what there is. The engine refuses what is in use, be it that somebody just asks for its size. */
+  const drop = async (choose: (cache: OwnedCache) => string[]): Promise<void> => {
+    const dropped = new Set<string>();
+    for (let attempt = 1; attempt <= DROP_ATTEMPTS; attempt += 1) {
+      const cache = await count(dropped);
+      const ids = droppable(choose(cache), cache.records);
+      if (ids.length === 0) return;
+      if (attempt > 1) await clock.sleep(LETTING_GO_PAUSE_MS);
+      log.info('dropping build cache', { records: ids.length, attempt });
+      await builder.dropCache(ids);
+      for (const id of ids) dropped.add(id);
+    }
+    await count(dropped);
   };
 
-  /** A busy engine holds on to what a build just used: what is still there is dropped again. */
-  const drop = async (project: string, services: readonly string[]): Promise<void> => {
-    const keys = services.map((service) => `${project}/${service}`);
-    for (let attempt = 1; attempt <= DROP_ATTEMPTS; attempt += 1) {
-      if (attempt > 2) await clock.sleep(LETTING_GO_PAUSE_MS);
-      const ids = droppedWith(keys, await count());
-      windows = windows.filter(({ key }) => !keys.includes(key));
-      if (ids.length === 0) return;
-      await builder.dropCache(ids);
-    }
+  const tend = async (): Promise<void> => {
+    uncounted = false;
+    await drop(surplus);
+    // What was not listed may exceed a bound.
+    uncounted ||= missing.size > 0;
+  };
+
+  const dropServices = async (keys: readonly string[]): Promise<void> => {
+    await drop((cache) => droppedWith(keys, cache));
+    windows = windows.filter(({ key }) => !keys.includes(key));
   };
 
   return {
@@ -123,7 +139,7 @@ export const createBuildCaches = (deps: CacheDeps): BuildCaches => {
       }),
     drop: async (project, services) => {
       try {
-        await inTurn(() => drop(project, services));
+        await inTurn(() => dropServices(services.map((service) => `${project}/${service}`)));
       } catch (error) {
         log.warn('cannot drop the build cache of what was deleted', { project, reason: messageOf(error) });
       }
@@ -154,10 +170,12 @@ const ownersIn = (rows: readonly BuildCacheRow[]): Owners => {
   return owners;
 };
 
-const rowsOf = ({ records, owners }: OwnedCache): BuildCacheRow[] =>
-  records.flatMap(({ id, bytes, shared }) =>
-    [...(owners.get(id) ?? [])].map((key) => {
+const rowsOf = ({ records, owners }: OwnedCache): BuildCacheRow[] => {
+  const bytes = new Map(records.map((record) => [record.id, record.shared ? 0 : record.bytes]));
+  return [...owners].flatMap(([id, keys]) =>
+    [...keys].map((key) => {
       const [project = '', service = ''] = key.split('/');
-      return { project, service, record: id, bytes: shared ? 0 : bytes };
+      return { project, service, record: id, bytes: bytes.get(id) ?? 0 };
     }),
   );
+};

@@ -13,7 +13,7 @@ export interface BuildWindow {
 /** Ids of records, with the keys of the services that used them. */
 export type Owners = Map<string, Set<string>>;
 
-/** The engine's cache, and who used what of it. */
+/** The engine's cache, and who used what of it; owners are known of a few records more, which the engine left out. */
 export interface OwnedCache {
   records: readonly CacheRecord[];
   owners: Owners;
@@ -121,12 +121,23 @@ const mountOwners = (
  * Records that go when these services do, because nobody else used them. A layer that is in an image is among them: another
  * service may have made one of the same content, for which this record is of no use. Pure.
  */
-export const droppedWith = (keys: readonly string[], { records, owners }: OwnedCache): string[] =>
-  records.filter(({ id }) => ownedBy(keys, owners.get(id))).map(({ id }) => id);
+export const droppedWith = (keys: readonly string[], { owners }: OwnedCache): string[] =>
+  [...owners].filter(([, users]) => ownedBy(keys, users)).map(([id]) => id);
+
+/** Those of these records that can go together: on which nothing else is built. Pure. */
+export const droppable = (ids: readonly string[], records: readonly CacheRecord[]): string[] => {
+  const byId = new Map(records.map((record) => [record.id, record]));
+  const going = new Set(ids);
+  const keep = (id: string): void => {
+    for (const parent of byId.get(id)?.parents ?? []) if (going.delete(parent)) keep(parent);
+  };
+  for (const { id } of records) if (!going.has(id)) keep(id);
+  return [...going];
+};
 
 /** Whether these services, and nobody else, used a record. */
-const ownedBy = (keys: readonly string[], users: ReadonlySet<string> | undefined): boolean =>
-  users !== undefined && users.size > 0 && [...users].every((key) => keys.includes(key));
+const ownedBy = (keys: readonly string[], users: ReadonlySet<string>): boolean =>
+  users.size > 0 && [...users].every((key) => keys.includes(key));
 
 /** What has to go so that these services keep at most `limit` bytes together: the records used longest ago. Pure. */
 export const surplusOf = (keys: readonly string[], limit: number, { records, owners }: OwnedCache): string[] => {

@@ -102,6 +102,69 @@ describe('the build cache of a service', () => {
     expect(commands()).toEqual([]);
   });
 
+  test('is dropped again when the engine held on to it', async () => {
+    const { builder, made, build, commands } = world({ buildCacheBytesPerService: 0 });
+    const dropping = builder.dropCache;
+    const refusals = { left: 2 };
+    builder.dropCache = async (ids) => {
+      if (refusals.left > 0) refusals.left -= 1;
+      else await dropping(ids);
+    };
+    await build('web', 'echo one');
+    await made.tend();
+    expect(commands()).toEqual([]);
+    refusals.left = 1;
+    await build('web', 'echo one');
+    await made.drop('shop', ['web']);
+    expect(commands()).toEqual([]);
+  });
+
+  test('stays its own while the engine leaves it out of a listing, and goes with it all the same', async () => {
+    const { builder, made, build, commands, bytesOf } = world();
+    await build('web', 'echo one', 'echo two');
+    await made.tend();
+    const listing = builder.cacheRecords;
+    const leftOut = async () => (await listing()).filter(({ description }) => !description.includes('two'));
+    builder.cacheRecords = leftOut;
+    await made.tend();
+    expect(await bytesOf('web')).toBe(1000);
+    builder.cacheRecords = listing;
+    await made.tend();
+    expect(await bytesOf('web')).toBe(2000);
+    builder.cacheRecords = leftOut;
+    await made.drop('shop', ['web']);
+    expect(commands()).toEqual([]);
+  });
+
+  test('that was not listed for long is gone, whoever makes it again', async () => {
+    const { rig, builder, made, build, anHourPasses } = world();
+    await build('web', 'echo one');
+    await made.tend();
+    const listing = builder.cacheRecords;
+    builder.cacheRecords = () => Promise.resolve([]);
+    await made.tend();
+    expect(rig.serviceStore.caches.all()).toHaveLength(1);
+    anHourPasses();
+    await made.tend();
+    expect(rig.serviceStore.caches.all()).toEqual([]);
+    builder.cacheRecords = listing;
+    await made.tend();
+    expect(rig.serviceStore.caches.all()).toEqual([]);
+  });
+
+  test('that can never be dropped ends the attempts', async () => {
+    const { builder, made, build, commands } = world({ buildCacheBytesPerService: 0 });
+    const calls = { so: 0 };
+    builder.dropCache = () => {
+      calls.so += 1;
+      return Promise.resolve();
+    };
+    await build('web', 'echo one');
+    await made.tend();
+    expect(commands()).toEqual(['RUN echo one']);
+    expect(calls.so).toBeLessThan(10);
+  });
+
   test('that cannot be dropped stops no deletion', async () => {
     const { rig, builder, made } = world();
     builder.cacheRecords = () => Promise.reject(new Error('the engine is away'));

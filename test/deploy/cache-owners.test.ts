@@ -4,6 +4,7 @@ import type { CacheRecord } from '#engines/builder/port';
 import {
   type BuildWindow,
   cacheScope,
+  droppable,
   droppedWith,
   lettersOf,
   type Owners,
@@ -198,6 +199,19 @@ describe('what goes with a service', () => {
     expect(droppedWith(['p/a'], { records, owners })).toEqual(['own', 'image']);
     expect(droppedWith(['p/a', 'p/b'], { records, owners })).toEqual(['own', 'both', 'other', 'image']);
   });
+});
+
+test('a record on which another is built that stays, stays too', () => {
+  const records = [
+    record('base'),
+    record('middle', { parents: ['base'] }),
+    record('top', { parents: ['middle'] }),
+    record('other', { parents: ['base'] }),
+  ];
+  const ids = ['base', 'middle', 'top'];
+  expect(droppable(ids, records)).toEqual(['middle', 'top']);
+  expect(droppable(['base', 'middle'], records)).toEqual([]);
+  expect(droppable([...ids, 'other', 'unlisted'], records)).toEqual([...ids, 'other', 'unlisted']);
 });
 
 describe('what exceeds the bound of a service', () => {
