@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import type { DeployDeps } from '#deploy/index';
-import { readHostRoutes } from '#engines/runtime/host-routes';
+import { takenSubnets } from '#engines/runtime/host-routes';
 import { allocateSubnet } from '#engines/runtime/subnets';
 import { createEnv, openVault, type Env } from '#modules/env';
 import { createServiceLogs } from '#modules/logs';
@@ -75,8 +75,7 @@ export const createModules = (base: Base, engines: Engines, late: Late) => {
     operations,
     instance,
     allocateSubnet: (used) => allocateSubnet(config.networkPool, config.networkSize, used),
-    foreignSubnets: async () =>
-      [...(await readHostRoutes()), ...(await engines.runtime.usedSubnets()), meta.get('registry_subnet') ?? []].flat(),
+    foreignSubnets: async () => [...(await takenSubnets(engines.runtime)), meta.get('registry_subnet') ?? []].flat(),
     parts: {
       services: services.views,
       releases: releases.recent,

@@ -2,11 +2,12 @@ import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { bridgePrefix, firstAddress, LABEL } from '#deploy/index';
 import type { RegistryNetwork, RegistryPlace } from '#engines/registry/container';
-import { readHostRoutes } from '#engines/runtime/host-routes';
+import { takenSubnets } from '#engines/runtime/host-routes';
 import type { Labels, Runtime } from '#engines/runtime/port';
-import { allocateSubnet, hostAddresses } from '#engines/runtime/subnets';
+import { allocateSubnet, hostAddresses, isFreeSubnet } from '#engines/runtime/subnets';
 import type { Config } from '#kernel/config';
 import { BerthError } from '#kernel/errors';
+import { createProjectStore } from '#modules/projects';
 import type { Base } from './base.ts';
 
 /** Nobody on the host has this id; the registry needs to write its own directory and nothing else. */
@@ -42,10 +43,9 @@ export const otherRegistryNetwork =
   ({ config, db, instance, log, meta }: Base, labels: Labels, runtime: Pick<Runtime, 'usedSubnets'>) =>
   async (): Promise<RegistryNetwork | undefined> => {
     const own = meta.get('registry_subnet') ?? '';
-    const foreign = [...(await readHostRoutes()), ...(await runtime.usedSubnets())];
-    if (allocateSubnet(own, Number(own.split('/')[1]), foreign) !== undefined) return undefined;
-    const projects = db.query<{ subnet: string }, []>('SELECT subnet FROM projects').all();
-    const subnet = allot(config, [...foreign, ...projects.map((project) => project.subnet)]);
+    const foreign = await takenSubnets(runtime);
+    if (isFreeSubnet(own, foreign)) return undefined;
+    const subnet = allot(config, [...foreign, ...createProjectStore(db).subnets()]);
     meta.replace('registry_subnet', subnet);
     log.info('the image registry got another subnet: its own was taken', { own, subnet });
     return registryNetwork(instance, subnet, labels);

@@ -1,5 +1,5 @@
-import { readHostRoutes } from '#engines/runtime/host-routes';
-import { allocateSubnet } from '#engines/runtime/subnets';
+import { takenSubnets } from '#engines/runtime/host-routes';
+import { allocateSubnet, isFreeSubnet } from '#engines/runtime/subnets';
 import { BerthError } from '#kernel/errors';
 import type { ProjectRow } from '#modules/projects';
 import type { DeployDeps } from './deps.ts';
@@ -28,9 +28,8 @@ export const createNetworks = (deps: NetworksDeps): Networks => {
   const reallot = async (project: ProjectRow): Promise<ProjectRow | undefined> => {
     if (deps.services.replicas.ofProject(project.name).length > 0) return undefined;
     if (deps.datastores.addresses(project.name).length > 0) return undefined;
-    const foreign = [...(await readHostRoutes()), ...(await runtime.usedSubnets())];
-    const isFree = allocateSubnet(project.subnet, Number(project.subnet.split('/')[1]), foreign) !== undefined;
-    if (isFree) return undefined;
+    const foreign = await takenSubnets(runtime);
+    if (isFreeSubnet(project.subnet, foreign)) return undefined;
     return deps.db
       .transaction(() => {
         const allotted = allocateSubnet(config.networkPool, config.networkSize, [...foreign, ...projects.subnets()]);

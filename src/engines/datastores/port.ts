@@ -148,7 +148,10 @@ export interface DumpReport {
 }
 
 export interface Dump {
-  /** Must be read to its end, or returned from: only then are snapshot and job given up. A chunk is valid until the next is asked for. */
+  /**
+   * Must be read to its end, or returned from: only then are snapshot and job given up. A chunk is valid until the next is
+   * asked for.
+   */
   bytes: Bytes;
   /** Resolves after the last byte; rejects when the dump failed, and then the bytes are worthless. */
   report: Promise<DumpReport>;

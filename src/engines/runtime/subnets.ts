@@ -31,6 +31,10 @@ export const allocateSubnet = (pool: string, size: number, used: string[]): Allo
   return { subnet: `${formatAddress(first)}/${size}`, gateway: formatAddress(first + 1) };
 };
 
+/** Whether `subnet` overlaps none of `used` (CIDRs). */
+export const isFreeSubnet = (subnet: string, used: string[]): boolean =>
+  allocateSubnet(subnet, Number(subnet.split('/')[1]), used) !== undefined;
+
 /** The addresses that containers may have: without the network's own, the gateway's and the broadcast address. */
 export function* hostAddresses(subnet: string): Generator<string, void, undefined> {
   const { first, last } = parseCidr(subnet);

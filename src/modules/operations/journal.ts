@@ -17,7 +17,8 @@ export interface Journal {
   log(id: string, source: LogSource, line: string): void;
   phase(id: string, phase: Phase, message: string): void;
   done(id: string, data: Extract<OperationEvent, { kind: 'done' }>['data']): void;
-  eventsAfter(id: string, seq: number): OperationEvent[];
+  /** In order; without the lines of the log when `logs` is false. */
+  eventsAfter(id: string, seq: number, logs?: boolean): OperationEvent[];
   subscribe(id: string, listener: Listener): () => void;
   /** Calls back when an operation is in another phase, or is over. */
   watch(listener: (id: string) => void): () => void;
@@ -108,10 +109,10 @@ export const createJournal = (store: OperationStore, clock: Clock, log: Log): Jo
       append(id, (seq) => ({ seq, kind: 'done', data }), true);
       streams.delete(id);
     },
-    eventsAfter: (id, seq) => {
+    eventsAfter: (id, seq, logs) => {
       const stream = streams.get(id);
       if (stream !== undefined) flushOne(id, stream);
-      return store.eventsAfter(id, seq);
+      return store.eventsAfter(id, seq, logs);
     },
     subscribe: (id, listener) => {
       const set = listeners.get(id) ?? new Set();

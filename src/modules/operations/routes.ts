@@ -101,15 +101,14 @@ const streamOperation = (
   { id, logs = true }: { id: string; logs?: boolean | undefined },
 ): Response => {
   operations.require(ctxOf(request), id);
-  const wanted = ({ kind }: OperationEvent): boolean => logs || kind !== 'log';
   return sseResponse({
     request,
     start: replayThenFollow<OperationEvent>({
       after: lastEventSeq(request),
-      read: (seq) => eventsOrEnd(operations, id, seq).filter(wanted),
+      read: (seq) => eventsOrEnd(operations, id, { seq, logs }),
       subscribe: (listener) =>
         operations.subscribe(id, (event) => {
-          if (wanted(event)) listener(event);
+          if (logs || event.kind !== 'log') listener(event);
         }),
       encode: (event) => encodeFrame({ id: event.seq, event: event.kind, data: event.data }),
       isLast: (event) => event.kind === 'done',
@@ -118,8 +117,12 @@ const streamOperation = (
 };
 
 /** Whoever comes back after the end is told of it again, instead of waiting for what will never come. */
-const eventsOrEnd = (operations: Operations, id: string, seq: number): OperationEvent[] => {
-  const events = operations.eventsAfter(id, seq);
+const eventsOrEnd = (
+  operations: Operations,
+  id: string,
+  { seq, logs }: { seq: number; logs: boolean },
+): OperationEvent[] => {
+  const events = operations.eventsAfter(id, seq, logs);
   if (events.length > 0) return events;
   const operation = operations.get(id);
   if (operation === undefined || operation.finished_at === null) return [];

@@ -36,7 +36,8 @@ export interface Operations {
   supersede(id: string, by: string, why: string): void;
   /** Queued and running changes of what is about to be deleted: the whole project, or one of its parts. Not deletions. */
   openChanges(project: string, target?: OperationTarget): string[];
-  eventsAfter(id: string, seq: number): OperationEvent[];
+  /** In order; without the lines of the log when `logs` is false. */
+  eventsAfter(id: string, seq: number, logs?: boolean): OperationEvent[];
   subscribe(id: string, listener: (event: OperationEvent) => void): () => void;
   /** Calls back when an operation was made, is in another phase, or is over. */
   watch(listener: (id: string) => void): () => void;
@@ -110,7 +111,7 @@ export const createOperations = (deps: OperationsDeps): Operations => {
         .openOf(project)
         .filter((row) => !row.kind.endsWith('.delete') && (target === undefined || isOn(row, target)))
         .map((row) => row.id),
-    eventsAfter: (id, seq) => journal.eventsAfter(id, seq),
+    eventsAfter: journal.eventsAfter,
     subscribe: (id, listener) => journal.subscribe(id, listener),
     watch: (listener) => journal.watch(listener),
     busy: (project, service) => store.openOf(project).some((row) => isWide(row) || isOn(row, { service })),

@@ -69,7 +69,8 @@ export interface OperationStore {
     },
   ): void;
   appendEvents(id: string, events: readonly OperationEvent[]): void;
-  eventsAfter(id: string, seq: number): OperationEvent[];
+  /** In order; without the lines of the log when `logs` is false. */
+  eventsAfter(id: string, seq: number, logs?: boolean): OperationEvent[];
   lastSeq(id: string): number;
   /** Drops every operation of a deleted project but one, so that a new project of its name starts without a past. */
   forget(project: string, exceptId: string): void;
@@ -132,12 +133,12 @@ export const createOperationStore = (db: Database): OperationStore => {
         for (const event of events) insertEvent.run(id, event.seq, event.kind, JSON.stringify(event.data));
       }).immediate();
     },
-    eventsAfter: (id, seq) =>
+    eventsAfter: (id, seq, logs = true) =>
       db
-        .query<{ seq: number; kind: OperationEvent['kind']; data: string }, [string, number]>(
-          'SELECT seq, kind, data FROM operation_events WHERE operation_id = ?1 AND seq > ?2 ORDER BY seq',
+        .query<{ seq: number; kind: OperationEvent['kind']; data: string }, [string, number, boolean]>(
+          "SELECT seq, kind, data FROM operation_events WHERE operation_id = ?1 AND seq > ?2 AND (?3 OR kind <> 'log') ORDER BY seq",
         )
-        .all(id, seq)
+        .all(id, seq, logs)
         .map((row) => ({ seq: row.seq, kind: row.kind, data: JSON.parse(row.data) as never })),
     lastSeq: (id) =>
       db

@@ -8,7 +8,7 @@ import { createBuildkitBuilder } from '#engines/builder/buildkit';
 import type { RegistryNetwork, RegistryPlace } from '#engines/registry/container';
 import { createDockerRegistry, type DockerRegistry } from '#engines/registry/docker';
 import { createDockerRuntime } from '#engines/runtime/docker';
-import { readHostRoutes } from '#engines/runtime/host-routes';
+import { takenSubnets } from '#engines/runtime/host-routes';
 import type { Runtime } from '#engines/runtime/port';
 import { allocateSubnet, hostAddresses } from '#engines/runtime/subnets';
 import { systemClock } from '#kernel/clock';
@@ -40,8 +40,7 @@ export const openLab = async (): Promise<Lab> => {
   const runtime = createDockerRuntime({ ...options, installation: labels });
   const [port = 0] = await freePorts(1);
   const freeNetwork = async (): Promise<RegistryNetwork> => {
-    const used = [...(await runtime.usedSubnets()), ...(await readHostRoutes())];
-    const allotted = allocateSubnet('10.205.0.0/16', 29, used);
+    const allotted = allocateSubnet('10.205.0.0/16', 29, await takenSubnets(runtime));
     if (allotted === undefined) throw new Error('no free subnet for the test');
     const [registry = '', collector = ''] = hostAddresses(allotted.subnet);
     return {

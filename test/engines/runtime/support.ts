@@ -4,7 +4,7 @@ import { systemClock } from '#kernel/clock';
 import { createLog } from '#kernel/log';
 import { createDockerRuntime } from '#engines/runtime/docker';
 import type { ContainerSpec, Runtime } from '#engines/runtime/port';
-import { readHostRoutes } from '#engines/runtime/host-routes';
+import { takenSubnets } from '#engines/runtime/host-routes';
 import { allocateSubnet } from '#engines/runtime/subnets';
 
 export const SOCKET = process.env.DOCKER_SOCKET ?? '/var/run/docker.sock';
@@ -66,8 +66,7 @@ export const openLab = (socketPath = SOCKET): Lab => {
 
 /** A /24 that neither Docker nor the host uses. */
 export const freeSubnet = async (runtime: Runtime): Promise<{ subnet: string; gateway: string }> => {
-  const used = [...(await runtime.usedSubnets()), ...(await readHostRoutes())];
-  const free = allocateSubnet('10.206.0.0/16', 24, used);
+  const free = allocateSubnet('10.206.0.0/16', 24, await takenSubnets(runtime));
   if (free === undefined) throw new Error('no free subnet for the test');
   return free;
 };

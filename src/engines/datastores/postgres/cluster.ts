@@ -30,8 +30,9 @@ const UNPACK_SECONDS = 120;
 const WAIT_SECONDS = 0.01;
 
 /**
- * Starts the server, and before its first start waits for its cluster, or makes it. Only where berth has left a password for that: a volume
- * that has lost its data is none to begin anew in. The rename comes last, so that a cluster is there whole or not at all.
+ * Starts the server, and before its first start waits for its cluster, or makes it. It makes one only where berth has left a
+ * password for that: a volume that has lost its data is none to begin anew in. The rename comes last, so that a cluster is
+ * there whole or not at all.
  */
 export const START = `set -e
 home="\${PGDATA%/*}"

@@ -6,7 +6,7 @@ import { PLACED, type Placing, type PutFile } from '../port.ts';
 import { createSweep, type Sweep } from '#kernel/sweep';
 import { archiveOf } from './archive.ts';
 import { MARKS } from './cluster.ts';
-import { containerName, homeOf, imageOf, OWN, type Server, serverContainer, serverFiles, USER } from './server.ts';
+import { containerName, helperContainer, homeOf, OWN, type Server, serverContainer, serverFiles } from './server.ts';
 import type { Templates } from './template.ts';
 
 const CHUNK_BYTES = 128 * 1024;
@@ -76,28 +76,20 @@ const unpack = async (
 };
 
 /** Pure, but for its name. */
-const unpackerSpec = (server: Server, labels: Labels): ContainerSpec => ({
-  name: `${containerName(server)}-unpack-${randomBytes(4).toString('hex')}`,
-  image: imageOf(server.major),
-  entrypoint: ['true'],
-  command: [],
-  env: {},
-  labels: { ...server.instance.labels, ...labels },
-  network: 'none',
-  loopbackPorts: [],
-  mounts: [],
-  volumes: serverContainer(server).volumes,
-  memoryBytes: MEMORY_BYTES,
-  cpus: 1,
-  pidsLimit: 1,
-  capAdd: [],
-  user: USER,
-  readOnlyRoot: true,
-  tmpfs: [],
-  restart: 'no',
-  init: false,
-  stopGraceSeconds: 0,
-});
+const unpackerSpec = (server: Server, labels: Labels): ContainerSpec =>
+  helperContainer(
+    { major: server.major, name: `${containerName(server)}-unpack-${randomBytes(4).toString('hex')}` },
+    {
+      entrypoint: ['true'],
+      env: {},
+      labels: { ...server.instance.labels, ...labels },
+      volumes: serverContainer(server).volumes,
+      memoryBytes: MEMORY_BYTES,
+      pidsLimit: 1,
+      tmpfs: [],
+      init: false,
+    },
+  );
 
 async function* joined(template: string, files: Uint8Array, sweep: Sweep): AsyncGenerator<Uint8Array> {
   for await (const chunk of createReadStream(template, { highWaterMark: CHUNK_BYTES })) {

@@ -76,6 +76,30 @@ const fileSettings = (home: string): Record<string, string> => ({
   ssl_key_file: `${home}/${CONFIG}/server.key`,
 });
 
+/** A container that has no network and does one thing for a server, or nothing but to hold its volume. */
+export const helperContainer = (
+  { major, name }: { major: string; name: string },
+  own: Pick<
+    ContainerSpec,
+    'entrypoint' | 'env' | 'labels' | 'memoryBytes' | 'pidsLimit' | 'volumes' | 'tmpfs' | 'init'
+  > &
+    Partial<ContainerSpec>,
+): ContainerSpec => ({
+  name,
+  image: imageOf(major),
+  command: [],
+  network: 'none',
+  loopbackPorts: [],
+  mounts: [],
+  cpus: 1,
+  capAdd: [],
+  user: USER,
+  readOnlyRoot: true,
+  restart: 'no',
+  stopGraceSeconds: 0,
+  ...own,
+});
+
 /** Its certificate and rules; paths are absolute. */
 export const serverFiles = ({ instance, major, hba }: Server): PutFile[] => {
   const file = (name: string, content: string): PutFile => ({

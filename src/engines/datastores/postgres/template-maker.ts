@@ -4,7 +4,7 @@ import { BerthError } from '#kernel/errors';
 import type { ContainerSpec, Labels, Runtime } from '#engines/runtime/port';
 import { archiveOf } from './archive.ts';
 import { MAKE, MARKS } from './cluster.ts';
-import { homeOf, imageOf, OWN, PGDATA, USER } from './server.ts';
+import { helperContainer, homeOf, imageOf, OWN, PGDATA } from './server.ts';
 
 const MAKE_MS = 300_000;
 const LOG_LINES = 20;
@@ -52,29 +52,21 @@ export const withNewCluster = async (
 };
 
 /** Pure, but for its name. */
-const makerSpec = ({ major, labels }: TemplateRequest): ContainerSpec => ({
-  name: `berth-template-${major}-${randomBytes(6).toString('hex')}`,
-  image: imageOf(major),
-  entrypoint: ['sh', '-c', MAKE],
-  command: [],
-  env: { PGDATA: `${homeOf(major)}/${PGDATA}` },
-  labels,
-  network: 'none',
-  loopbackPorts: [],
-  mounts: [],
-  volumes: [],
-  memoryBytes: MEMORY_BYTES,
-  cpus: 1,
-  cpuShares: CPU_SHARES,
-  pidsLimit: PIDS_LIMIT,
-  capAdd: [],
-  user: USER,
-  readOnlyRoot: true,
-  tmpfs: ['/tmp'],
-  restart: 'no',
-  init: true,
-  stopGraceSeconds: 0,
-});
+const makerSpec = ({ major, labels }: TemplateRequest): ContainerSpec =>
+  helperContainer(
+    { major, name: `berth-template-${major}-${randomBytes(6).toString('hex')}` },
+    {
+      entrypoint: ['sh', '-c', MAKE],
+      env: { PGDATA: `${homeOf(major)}/${PGDATA}` },
+      labels,
+      volumes: [],
+      memoryBytes: MEMORY_BYTES,
+      cpuShares: CPU_SHARES,
+      pidsLimit: PIDS_LIMIT,
+      tmpfs: ['/tmp'],
+      init: true,
+    },
+  );
 
 const failed = async (
   runtime: Runtime,
