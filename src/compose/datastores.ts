@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Backups as BackupStorage } from '#engines/backups/port';
 import { createJobs } from '#engines/datastores/jobs';
@@ -132,7 +133,10 @@ const createDatastoreEngines = (
     release: (at: DatastoreInstance, ip: string) => places.addresses.release(at.project, ip),
   };
   const newName = (): string => newId('req').slice('req_'.length);
-  const jobs = createJobs({ runtime, clock, log, addresses, labels: JOB_LABELS, newName });
+  const pipesDir = join(config.dataDir, 'datastores', 'pipes');
+  // Of jobs that this server did not see the end of.
+  rmSync(pipesDir, { recursive: true, force: true });
+  const jobs = createJobs({ runtime, clock, log, addresses, labels: JOB_LABELS, newName, pipesDir });
   const parts = { runtime, log, networks: places.networks };
   const containers = createDatastoreContainers(parts);
   const scratch = createScratch({

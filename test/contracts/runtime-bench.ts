@@ -1,11 +1,8 @@
 import type { BerthError } from '#kernel/errors';
 import type { ContainerSpec, Labels, NetworkSpec, Runtime, RuntimeLogLine } from '#engines/runtime/port';
 
-/**
- * What a container of these tests does; each harness knows the command that does it. `echoes` copies stdin to stdout, says
- * `over` on stderr, and ends with code 0.
- */
-export type Program = 'idle' | 'says' | 'fails' | 'echoes';
+/** What a container of these tests does; each harness knows the command that does it. */
+export type Program = 'idle' | 'says' | 'fails';
 
 /** The lines of the program `says`, which then ends with code 0. */
 export const SAID = [

@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import { conflict, notFound } from '#kernel/errors';
 import type {
   ContainerSpec,
@@ -11,7 +10,6 @@ import type {
   RuntimeLogLine,
 } from '#engines/runtime/port';
 import { createFeed, type Feed } from './feed.ts';
-import type { FakeStreams } from './runtime-streams.ts';
 
 /** What a fake container does once it is started. */
 export interface FakeProgram {
@@ -19,8 +17,6 @@ export interface FakeProgram {
   /** Ends with this code right after its lines; without it, the program runs until it is stopped. */
   exitCode?: number;
   oomKilled?: boolean;
-  /** Reads and writes as it likes, and ends with the code that it resolves with. */
-  run?: (streams: FakeStreams) => Promise<number>;
 }
 
 export interface FakeRuntimeOptions {
@@ -37,7 +33,6 @@ export interface FakeContainer {
   spec: ContainerSpec;
   state: ContainerState;
   log: Feed<RuntimeLogLine>;
-  stdin: PassThrough;
   output: Feed<OutputChunk>;
   /** Those outside of its volumes, by absolute path. */
   files: Map<string, FakeFile>;
@@ -110,7 +105,7 @@ export class FakeEngine {
     for (const { name, labels } of spec.volumes) {
       if (!this.volumes.has(name)) this.volumes.set(name, { labels, files: new Map() });
     }
-    const streams = { log: createFeed<RuntimeLogLine>(), stdin: new PassThrough(), output: createFeed<OutputChunk>() };
+    const streams = { log: createFeed<RuntimeLogLine>(), output: createFeed<OutputChunk>() };
     this.containers.set(id, { spec, state, ...streams, files: new Map() });
     this.report(state, 'create');
     return { id };
@@ -127,17 +122,6 @@ export class FakeEngine {
     this.report(state, 'start');
     for (const { stream, line } of program.lines ?? []) this.say(container, stream, line);
     if (program.exitCode !== undefined) this.end(container, program.exitCode, program.oomKilled ?? false);
-    if (program.run !== undefined) void this.runOn(container, program.run);
-  }
-
-  private async runOn(container: FakeContainer, run: (streams: FakeStreams) => Promise<number>): Promise<void> {
-    const { stdin, output, state } = container;
-    const { startedAt } = state;
-    const exitCode = await run({
-      stdin: stdin as AsyncIterable<Uint8Array>,
-      print: (data, stream = 'stdout') => output.push({ stream, data: Buffer.from(data) }),
-    });
-    if (state.status === 'running' && state.startedAt === startedAt) this.end(container, exitCode, false);
   }
 
   /** The files among which `path` is: those of a volume, or of the container itself. */
@@ -188,12 +172,11 @@ export class FakeEngine {
     this.report(container.state, 'destroy');
   }
 
-  private halt({ state, log, stdin, output }: FakeContainer, exitCode: number): void {
+  private halt({ state, log, output }: FakeContainer, exitCode: number): void {
     Object.assign(state, { status: 'exited', exitCode, finishedAt: this.stamp(), pid: null });
     this.report(state, 'die', exitCode);
     log.close();
     output.close();
-    stdin.destroy();
   }
 
   report(state: ContainerState, action: RuntimeEvent['action'], exitCode: number | null = null): void {

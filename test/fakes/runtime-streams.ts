@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { extract, pack } from 'tar-stream';
 import { conflict, notFound } from '#kernel/errors';
 import { carries } from '#engines/runtime/labels';
-import type { Labels, OutputChunk, Runtime } from '#engines/runtime/port';
+import type { Labels, Runtime } from '#engines/runtime/port';
 import type { FakeContainer, FakeEngine, FakeFile } from './runtime-engine.ts';
 
 interface Access {
@@ -21,10 +21,9 @@ type StreamView = Pick<Runtime, 'attach' | 'wait' | 'putArchive' | 'getArchive' 
 export const streamView = (engine: FakeEngine, { installation, enter, must }: Access): StreamView => ({
   attach: async (id) => {
     enter('attach');
-    const { stdin, output } = must(id);
+    const { output } = must(id);
     const closed = new AbortController();
     return {
-      stdin: stdin.on('error', () => undefined),
       output: output.read({ follow: true, from: 0, signal: closed.signal }),
       close: () => closed.abort(),
     };
@@ -102,9 +101,3 @@ const unpack = async (tar: Uint8Array | AsyncIterable<Uint8Array>): Promise<Fake
   }
   return files;
 };
-
-/** What a fake program reads and writes. */
-export interface FakeStreams {
-  stdin: AsyncIterable<Uint8Array>;
-  print: (data: string | Uint8Array, stream?: OutputChunk['stream']) => void;
-}

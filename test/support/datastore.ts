@@ -116,7 +116,8 @@ const openKit = async <Engine extends DatastoreEngine>(
   };
   const common = { runtime: lab.runtime, clock: systemClock, log: quiet, networks: { ensure: async () => undefined } };
   const containers = createDatastoreContainers(common);
-  const jobs = createJobs({ ...common, addresses, labels: JOB_LABELS, newName: randomName });
+  const pipesDir = join(lab.dir, 'pipes');
+  const jobs = createJobs({ ...common, addresses, labels: JOB_LABELS, newName: randomName, pipesDir });
   let engine: Engine | undefined;
   const made = (): Engine => {
     if (engine === undefined) throw new Error('the engine is not made yet');

@@ -1,10 +1,10 @@
-import type { Writable } from 'node:stream';
+import { join } from 'node:path';
 import type { Attachment, ContainerSpec, Labels, Runtime } from '#engines/runtime/port';
 import type { Clock } from '#kernel/clock';
 import { BerthError } from '#kernel/errors';
 import type { Log } from '#kernel/log';
-import { release } from '#kernel/release';
-import type { Bytes, DatastoreInstance, JobEnd, JobRequest, Jobs } from './port.ts';
+import { type Pipes, makePipes } from './pipes.ts';
+import { type DatastoreInstance, JOB_INPUT, JOB_OUTPUT, type JobEnd, type JobRequest, type Jobs } from './port.ts';
 import { createTail } from './tail.ts';
 
 export interface JobsOptions {
@@ -17,6 +17,8 @@ export interface JobsOptions {
   labels: Labels;
   /** Part of a container's name, different each time. */
   newName: () => string;
+  /** For the pipes of jobs: a folder of its own, on a file system that has them, which the engine sees under the same path. */
+  pipesDir: string;
 }
 
 const PIDS_LIMIT = 128;
@@ -27,18 +29,24 @@ const STDERR_LINES = 50;
 const EXIT_MS = 10_000;
 
 /**
- * One-shot containers. Rejects with the reason of `signal` when that aborts, and with what reading `stdin` or `stdout` threw;
- * how the command itself ended is for the caller to judge.
+ * One-shot containers. Rejects with the reason of `signal` when that aborts, with what reading `input` threw, or with what
+ * `output` threw; how the command itself ended is for the caller to judge.
  */
-export const createJobs = ({ runtime, clock, log, addresses, labels, newName }: JobsOptions): Jobs => {
-  const clear = async (instance: DatastoreInstance, job: { id: string | undefined; ip: string }): Promise<void> => {
+export const createJobs = ({ runtime, clock, log, addresses, labels, newName, pipesDir }: JobsOptions): Jobs => {
+  const clear = async (
+    instance: DatastoreInstance,
+    job: Pick<Job, 'ip' | 'pipes'> & { id?: string },
+  ): Promise<void> => {
+    await job.pipes.hangUp();
     try {
       if (job.id !== undefined) await runtime.remove(job.id);
-      addresses.release(instance, job.ip);
     } catch (error) {
-      // Its address stays taken, as it is; the next start of berth clears what is left.
+      // Its address stays taken, as it is, and its pipes open; the next start of berth clears what is left.
       log.error('could not remove the container of a job', error, { container: job.id, datastore: instance.id });
+      return;
     }
+    addresses.release(instance, job.ip);
+    await job.pipes.remove();
   };
 
   return {
@@ -46,28 +54,37 @@ export const createJobs = ({ runtime, clock, log, addresses, labels, newName }: 
       const { instance, signal } = request;
       signal.throwIfAborted();
       await runtime.ensureImage(request.image, signal);
-      const ip = addresses.reserve(instance);
-      let id: string | undefined;
+      const suffix = newName();
+      const pipes = await makePipes(join(pipesDir, suffix), clock);
+      const job: Job & { id?: string } = { ip: addresses.reserve(instance), labels, suffix, pipes };
       try {
-        id = (await runtime.create(jobSpec(request, { ip, labels, suffix: newName() }))).id;
+        const { id } = await runtime.create(jobSpec(request, job));
+        job.id = id;
         const ends = await runtime.attach(id);
         try {
           await runtime.start(id);
-          return await orAborted(signal, finish({ runtime, clock }, { id, ends, request }));
+          return await orAborted(signal, finish({ runtime, clock }, { id, ends, pipes, request }));
         } finally {
           ends.close();
         }
       } finally {
-        await clear(instance, { id, ip });
+        await clear(instance, job);
       }
     },
   };
 };
 
+interface Job {
+  ip: string;
+  labels: Labels;
+  suffix: string;
+  pipes: Pipes;
+}
+
 /** Pure. Nothing of it is the image's own choice but the user and the working directory. */
 export const jobSpec = (
   { instance, purpose, image, argv, env, memoryMb }: JobRequest,
-  { ip, labels, suffix }: { ip: string; labels: Labels; suffix: string },
+  { ip, labels, suffix, pipes }: Omit<Job, 'pipes'> & { pipes: Pick<Pipes, 'input' | 'output'> },
 ): ContainerSpec => ({
   name: `berth-${instance.id}-${purpose}-${suffix}`,
   image,
@@ -77,7 +94,10 @@ export const jobSpec = (
   labels: { ...instance.labels, ...labels },
   network: { name: instance.network, ip, aliases: [] },
   loopbackPorts: [],
-  mounts: [],
+  mounts: [
+    { hostPath: pipes.input, target: JOB_INPUT, readOnly: true },
+    { hostPath: pipes.output, target: JOB_OUTPUT, readOnly: false },
+  ],
   volumes: [],
   memoryBytes: memoryMb * 1024 * 1024,
   cpus: 0,
@@ -89,34 +109,40 @@ export const jobSpec = (
   restart: 'no',
   init: true,
   stopGraceSeconds: 0,
-  stdin: true,
-  // What it prints may be a dump.
   keepLogs: false,
 });
 
 interface RunningJob {
   id: string;
   ends: Attachment;
+  pipes: Pipes;
   request: JobRequest;
 }
 
 const finish = async (
   { runtime, clock }: Pick<JobsOptions, 'runtime' | 'clock'>,
-  { id, ends, request }: RunningJob,
+  { id, ends, pipes, request }: RunningJob,
 ): Promise<JobEnd> => {
   const tail = createTail(STDERR_LINES);
   const readAll = async (): Promise<void> => {
     for await (const { stream, data } of ends.output) {
       if (stream === 'stderr') tail.add(data);
-      else await request.stdout?.(data);
+      else request.stdout?.(data);
     }
   };
+  const feeding = request.input === undefined ? nothing : pipes.feed(request.input);
+  const draining = request.output === undefined ? nothing : pipes.drain(request.output);
+  const failed = onlyFailure(Promise.all([feeding, draining]));
+  await Promise.race([readAll(), failed]);
+  const exitCode = await Promise.race([exitOf({ runtime, clock }, id, request.signal), failed]);
+  await pipes.hangUp();
   // A command that ends before it has read all is not waited for by whoever feeds it.
-  await Promise.race([readAll(), onlyFailure(feed(ends.stdin, request.stdin ?? nothing()))]);
-  const exitCode = await exitOf({ runtime, clock }, id, request.signal);
+  await Promise.race([draining, failed]);
   const state = await runtime.inspect(id);
   return { exitCode, oomKilled: state?.oomKilled ?? false, stderr: tail.text() };
 };
+
+const nothing = Promise.resolve();
 
 /** Whose streams have ended is about to end. When it is not, the connection broke, and what came may be a part only. */
 const exitOf = async (
@@ -138,31 +164,7 @@ const exitOf = async (
   });
 };
 
-async function* nothing(): Bytes {
-  // A command that reads its stdin is told at once that there is none.
-}
-
-/** When `source` fails, stdin is not ended: the command must not take a part for the whole. */
-const feed = async (stdin: Writable, source: Bytes): Promise<void> => {
-  for await (const chunk of source) {
-    if (stdin.destroyed) return;
-    await written(stdin, chunk);
-    release(chunk);
-  }
-  stdin.end();
-};
-
-/** Resolves when the chunk has gone, or nobody takes it any more. */
-const written = (stdin: Writable, chunk: Uint8Array): Promise<void> =>
-  new Promise((resolve) => {
-    stdin.once('close', resolve);
-    stdin.write(chunk, () => {
-      stdin.off('close', resolve);
-      resolve();
-    });
-  });
-
-const onlyFailure = (work: Promise<void>): Promise<never> =>
+const onlyFailure = (work: Promise<unknown>): Promise<never> =>
   new Promise((_, reject) => {
     work.catch(reject);
   });

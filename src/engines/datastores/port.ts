@@ -257,11 +257,18 @@ export interface JobRequest {
   argv: string[];
   env: Record<string, string>;
   memoryMb: number;
-  stdin?: Bytes;
-  /** Called with each chunk of stdout; the next one waits until it resolves. */
-  stdout?: (chunk: Uint8Array) => Promise<void> | void;
+  /** What the command reads from JOB_INPUT. */
+  input?: Bytes;
+  /** Called with each chunk of what the command writes to JOB_OUTPUT; the next one waits until it resolves. */
+  output?: (chunk: Uint8Array) => Promise<void> | void;
+  /** Called with each chunk of what it prints: not for much. */
+  stdout?: (chunk: Uint8Array) => void;
   signal: AbortSignal;
 }
+
+/** Named pipes in the container of a job, where it reads and writes in order. */
+export const JOB_INPUT = '/berth/input';
+export const JOB_OUTPUT = '/berth/output';
 
 export interface JobEnd {
   exitCode: number;

@@ -29,7 +29,6 @@ export const createBody = (spec: ContainerSpec): Docker.ContainerCreateOptions =
   ...(spec.user === undefined ? {} : { User: spec.user }),
   Env: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
   Labels: spec.labels,
-  ...(spec.stdin === true ? { OpenStdin: true, StdinOnce: true, AttachStdin: true } : {}),
   ...(spec.stopSignal === undefined ? {} : { StopSignal: spec.stopSignal }),
   StopTimeout: wholeSeconds(spec.stopGraceSeconds),
   // berth probes by itself; an image's own check would start a process in every container again and again.

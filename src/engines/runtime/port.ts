@@ -1,4 +1,4 @@
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 
 /**
  * The port to whatever runs containers. Contract, held by test/contracts/runtime.ts on every implementation:
@@ -40,7 +40,7 @@ export interface Runtime {
    * aborts. A broken link is a retryable INTERNAL_ERROR: go on with `since`. A line is cut at 16 KiB.
    */
   logs(id: string, options: LogOptions): AsyncIterable<RuntimeLogLine>;
-  /** Connects to the streams of a container made with `stdin`; before its start, so that nothing is missed. */
+  /** Connects to what a container prints; before its start, so that nothing is missed. */
   attach(id: string): Promise<Attachment>;
   /**
    * Unpacks a tar below `path`, a directory of the container, with the owners and modes that its entries name. The container
@@ -143,8 +143,6 @@ export interface ContainerSpec {
   stopSignal?: string;
   /** Names that resolve inside the container: name → address. */
   extraHosts?: Record<string, string>;
-  /** Keeps stdin open for one `attach`; it ends when that one ends it. */
-  stdin?: boolean;
   /** Whether the engine stores what the container prints; true unless set. Without, `logs` has nothing. */
   keepLogs?: boolean;
   /** Size of /dev/shm; 64 MiB unless set. Counts as the container's memory. */
@@ -153,8 +151,6 @@ export interface ContainerSpec {
 
 /** A live connection to a container's streams. */
 export interface Attachment {
-  /** End it to tell the container that there is no more. Fails once the container has closed its end. */
-  stdin: Writable;
   /**
    * What the container prints, at the reader's pace: it waits meanwhile. To be read once. Ends when the container does, but
    * also when Docker goes away: only `wait` tells that all was said.

@@ -12,7 +12,7 @@ const ARCHIVE_DEADLINE_MS = 600_000;
 
 type StreamCalls = Pick<Runtime, 'attach' | 'putArchive' | 'getArchive'>;
 
-/** What goes into and out of a container as bytes. */
+/** What a container prints, and its files. */
 export const streamCalls = (connection: Connection, inspect: Runtime['inspect']): StreamCalls => {
   const assertOurs = async (id: string): Promise<void> => {
     if ((await inspect(id)) === undefined) throw missing(id);
@@ -21,9 +21,9 @@ export const streamCalls = (connection: Connection, inspect: Runtime['inspect'])
     attach: async (id) => {
       await assertOurs(id);
       const what = `attach to container ${id}`;
-      const query = { stream: '1', stdin: '1', stdout: '1', stderr: '1' };
+      const query = { stream: '1', stdout: '1', stderr: '1' };
       const socket = await connection.hijack(what, `${path(id)}/attach`, query);
-      return { stdin: socket, output: readOutput(socket, what), close: () => void socket.destroy() };
+      return { output: readOutput(socket, what), close: () => void socket.destroy() };
     },
     putArchive: async (id, target, tar) => {
       await assertOurs(id);

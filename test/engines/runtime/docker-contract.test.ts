@@ -9,7 +9,6 @@ const PROGRAMS: Record<Program, string[]> = {
   idle: ['sleep', 'infinity'],
   says: bash(SAID.map(({ stream, line }) => `echo ${line} ${stream === 'stderr' ? '>&2' : ''}`).join('; sleep 0.01; ')),
   fails: bash(`exit ${FAILURE_CODE}`),
-  echoes: bash('cat; echo over >&2'),
 };
 
 runtimeContract('Docker', async () => {

@@ -5,13 +5,6 @@ const PROGRAMS: Record<Program, FakeProgram> = {
   idle: {},
   says: { lines: [...SAID], exitCode: 0 },
   fails: { exitCode: FAILURE_CODE },
-  echoes: {
-    run: async ({ stdin, print }) => {
-      for await (const chunk of stdin) print(chunk);
-      print('over\n', 'stderr');
-      return 0;
-    },
-  },
 };
 const IMAGE = 'berth-test/base:1';
 

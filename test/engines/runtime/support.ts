@@ -1,5 +1,8 @@
 import Docker from 'dockerode';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { systemClock } from '#kernel/clock';
 import { createLog } from '#kernel/log';
 import { createDockerRuntime } from '#engines/runtime/docker';
@@ -19,6 +22,8 @@ export interface Lab {
   /** dockerode itself, for what the port does not offer. */
   docker: Docker;
   prefix: string;
+  /** A folder of its own, on this machine. */
+  dir: string;
   /** Makes a network in a free subnet. */
   addNetwork: (suffix: string, interContainer?: boolean) => Promise<LabNetwork>;
   spec: (network: LabNetwork, ip: string, command: string[]) => ContainerSpec;
@@ -40,9 +45,14 @@ export const openLab = (socketPath = SOCKET): Lab => {
   const runtime = createDockerRuntime({ ...options, installation });
   // Cleans up past whatever a test puts between itself and Docker.
   const direct = createDockerRuntime({ ...options, socketPath: SOCKET, installation });
+  let dir: string | undefined;
   let counter = 0;
   return {
     runtime,
+    get dir() {
+      dir ??= mkdtempSync(join(tmpdir(), 'berth-lab-'));
+      return dir;
+    },
     stranger: createDockerRuntime({ ...options, installation: { 'berth.installation': `not-${run}` } }),
     docker: new Docker({ socketPath: SOCKET }),
     prefix,
@@ -57,6 +67,7 @@ export const openLab = (socketPath = SOCKET): Lab => {
       return { ...plainSpec, name: `${prefix}-c${counter}`, command, network: { name: network.name, ip, aliases: [] } };
     },
     cleanUp: async () => {
+      if (dir !== undefined) rmSync(dir, { recursive: true, force: true });
       for (const { id } of await direct.list({})) await direct.remove(id);
       for (const { name } of await direct.listVolumes({})) await direct.removeVolume(name);
       for (const { name } of await direct.listNetworks({})) await direct.removeNetwork(name);

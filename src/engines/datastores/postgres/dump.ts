@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import type { Dump, DumpReport, Jobs } from '../port.ts';
+import { type Dump, type DumpReport, JOB_OUTPUT, type Jobs } from '../port.ts';
 import { beginSnapshot, reportOf, serverVersion } from './counts.ts';
 import { destroy, disconnect, type Connect } from './connect.ts';
 import { aborted, postgresFailure } from './failures.ts';
@@ -103,7 +103,7 @@ const runDump = async (
       settings: { lo_compat_privileges: 'on' },
     }),
     memoryMb: MEMORY_MB,
-    stdout: (chunk) => {
+    output: (chunk) => {
       seal.add(chunk);
       return how.put(chunk);
     },
@@ -125,6 +125,8 @@ const dumpCommand = ({ lockTimeoutMs }: Pick<DumpTarget, 'lockTimeoutMs'>, snaps
   // and so for pg_dump itself. Only the time limit ends it.
   `--lock-wait-timeout=${lockTimeoutMs}`,
   '--no-password',
+  `--file=${JOB_OUTPUT}`,
+  '--no-sync',
 ];
 
 const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

@@ -1,5 +1,5 @@
 import type { Log } from '#kernel/log';
-import type { Bytes, DumpReport, Jobs } from '../port.ts';
+import { type Bytes, type DumpReport, JOB_INPUT, type Jobs } from '../port.ts';
 import { type Archive, openArchive } from './dump-archive.ts';
 import { withConnection, type Connect, type ConnectOptions } from './connect.ts';
 import { reportOf, serverVersion } from './counts.ts';
@@ -96,7 +96,7 @@ const runRestore = async (
       argv: restoreCommand(target, request),
       env: jobEnvironment(target, { as: target.owner, database, settings: restoreSettings(target) }),
       memoryMb: MEMORY_MB,
-      stdin: source.bytes,
+      input: source.bytes,
       signal: all,
     });
     const failure = all.aborted ? undefined : jobFailure(WHAT, end, MEMORY_MB);
@@ -111,7 +111,7 @@ const runRestore = async (
 };
 
 /**
- * From standard input, everything as the owner, nothing after the first error. In one transaction, rows of its own tables
+ * Everything as the owner, nothing after the first error. In one transaction, rows of its own tables
  * stay out of the log, and what is half done goes from the disk at once; but it locks every object.
  */
 export const restoreCommand = (
@@ -127,6 +127,7 @@ export const restoreCommand = (
   '--no-password',
   `--role=${target.ownerRole}`,
   `--dbname=${database}`,
+  JOB_INPUT,
 ];
 
 const restoreSettings = ({ instance }: DumpTarget): Record<string, string> => ({

@@ -1,10 +1,10 @@
 import { BerthError } from '#kernel/errors';
-import type { Bytes, DatastoreInstance, DumpReport, JobEnd, Jobs } from '../port.ts';
+import { type Bytes, type DatastoreInstance, type DumpReport, JOB_INPUT, type JobEnd, type Jobs } from '../port.ts';
 import { RdbCounter } from './rdb.ts';
 import { imageOf } from './units.ts';
 
 /**
- * A server of its own that loads the file and nothing else. It reads it from its standard input as it comes, so no copy is
+ * A server of its own that loads the file and nothing else. It reads it as it comes, so no copy is
  * made anywhere, verifies structure and checksum as at any start, and ends with an error when either is wrong.
  */
 const OPTIONS = {
@@ -19,7 +19,15 @@ const OPTIONS = {
   loglevel: 'notice',
   logfile: '',
 };
-const ARGV = ['valkey-server', ...Object.entries(OPTIONS).flatMap(([name, value]) => [`--${name}`, value])];
+/** Opened for both, so that the server can open it again when all has been written. It never sees an end that way. */
+const ON_STDIN = 'exec valkey-server "$@" <>"$0"';
+const ARGV = [
+  'sh',
+  '-c',
+  ON_STDIN,
+  JOB_INPUT,
+  ...Object.entries(OPTIONS).flatMap(([name, value]) => [`--${name}`, value]),
+];
 
 const LOADED = /Done loading RDB, keys loaded: (\d+), keys expired: (\d+)/;
 const VERSION = /\bversion=([0-9.]+)/;
@@ -44,6 +52,7 @@ export const rehearse = async (
       if (counter.push(chunk) < chunk.length) throw notLoadable('something follows the file');
       yield chunk;
     }
+    if (!counter.done) throw notLoadable('the file ends too early');
     isRead = true;
     endWhenLoaded();
   };
@@ -55,7 +64,7 @@ export const rehearse = async (
       argv: ARGV,
       env: {},
       memoryMb: instance.memoryMb,
-      stdin: counted(),
+      input: counted(),
       stdout: (chunk) => {
         log = (log + Buffer.from(chunk).toString('latin1')).slice(-MAX_LOG);
         endWhenLoaded();

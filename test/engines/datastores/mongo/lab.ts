@@ -88,6 +88,7 @@ export const openMongoLab = async (): Promise<MongoLab> => {
     ...deps,
     addresses: { reserve: address, release: () => undefined },
     labels: { job: 'yes' },
+    pipesDir: join(folder, 'pipes'),
     newName: secret,
   });
   const engine = createMongoEngine({

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import type { Client } from 'pg';
 import { systemClock } from '#kernel/clock';
 import { createJobs } from '#engines/datastores/jobs';
@@ -63,6 +64,7 @@ const jobsOf = ({ lab, network }: CoreRig): Jobs => {
     clock: systemClock,
     log: quiet,
     labels: {},
+    pipesDir: join(lab.dir, 'pipes'),
     newName: () => randomBytes(4).toString('hex'),
     addresses: {
       reserve: () => {

@@ -76,9 +76,9 @@ test('a slow reader holds pg_dump up: berth keeps a chunk or two, not the dump',
     run: (request) =>
       rig.jobs.run({
         ...request,
-        stdout: async (chunk) => {
+        output: async (chunk) => {
           passed += chunk.byteLength;
-          await request.stdout?.(chunk);
+          await request.output?.(chunk);
         },
       }),
   };

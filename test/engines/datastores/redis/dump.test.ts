@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { systemClock } from '#kernel/clock';
 import { createJobs } from '#engines/datastores/jobs';
 import type { Bytes, DumpReport } from '#engines/datastores/port';
@@ -16,7 +17,7 @@ let report: DumpReport;
 
 beforeAll(async () => {
   let host = 50;
-  redis = await openRedis({}, ({ runtime }) =>
+  redis = await openRedis({}, ({ runtime, dir }) =>
     createJobs({
       runtime,
       clock: systemClock,
@@ -26,6 +27,7 @@ beforeAll(async () => {
         release: () => undefined,
       },
       labels: {},
+      pipesDir: join(dir, 'pipes'),
       newName: () => randomBytes(4).toString('hex'),
     }),
   );
