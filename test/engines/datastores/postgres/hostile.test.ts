@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { docker } from '#test/support/docker.ts';
+import { JOB_INPUT, JOB_OUTPUT } from '#engines/datastores/port';
 import { collect, copied, failureOf, inChunks } from './bytes.ts';
 import { openDumpRig, type DumpRig } from './dump-rig.ts';
 
@@ -152,11 +153,12 @@ test('the job of a restore sees nothing of berth or of the data directory', asyn
   const restoring = rig.dumps.loadBeside(rig.instance, 'app_restore_1', inChunks(bytes), never);
   const job = await runningJob();
   const inspected = JSON.parse(await docker(['inspect', job])) as {
-    Mounts: unknown[];
+    Mounts: { Destination: string }[];
     HostConfig: { CapAdd: string[] | null; Privileged: boolean; Memory: number; SecurityOpt: string[] };
     Args: string[];
   }[];
-  expect(inspected[0]?.Mounts.filter((mount) => !isAnonymous(mount))).toEqual([]);
+  const own = inspected[0]?.Mounts.filter((mount) => !isAnonymous(mount)) ?? [];
+  expect(own.map(({ Destination }) => Destination).toSorted()).toEqual([JOB_INPUT, JOB_OUTPUT]);
   expect(inspected[0]?.HostConfig).toMatchObject({ Privileged: false, SecurityOpt: ['no-new-privileges:true'] });
   expect(inspected[0]?.HostConfig.CapAdd ?? []).toEqual([]);
   expect(JSON.stringify(inspected[0]?.Args)).not.toContain(rig.instance.writerPassword);
