@@ -101,12 +101,14 @@ export const createPushes = (deps: PushDeps): Pushes => {
   };
 
   /** A repository that was empty begins with the branch that came first, whatever it is called. */
-  const adoptBranch = async (repo: RepoRow, updates: readonly RefUpdate[]): Promise<void> => {
+  const adoptBranch = async (given: RepoRow, updates: readonly RefUpdate[]): Promise<void> => {
+    // Since this push began, another may have come first.
+    const repo = store.byId(given.id) ?? given;
     if (repo.pushed_at !== null) return;
-    const branches = updates.filter(({ ref, refused }) => refused === null && ref.startsWith(HEADS));
-    const names = branches.map(({ ref }) => ref.slice(HEADS.length));
-    const [first] = names;
-    if (first === undefined || names.includes(repo.default_branch)) return;
+    const first = updates
+      .find(({ ref, refused }) => refused === null && ref.startsWith(HEADS))
+      ?.ref.slice(HEADS.length);
+    if (first === undefined || (await tipOf(git, repo, HEADS + repo.default_branch)) !== undefined) return;
     await git.setDefaultBranch(repo.id, first);
     store.update(repo.id, { default_branch: first });
   };
@@ -169,9 +171,15 @@ const deployRef = (repo: RepoRow): string => `refs/heads/${repo.deploy_branch ??
 const missedUpdate = async (git: Git, repo: RepoRow): Promise<RefUpdate | undefined> => {
   if (repo.deploy_service === null || repo.settled_head === null) return undefined;
   const ref = deployRef(repo);
+  const tip = await tipOf(git, repo, ref);
+  if (tip === undefined || tip === repo.settled_head) return undefined;
+  return { ref, before: repo.settled_head, after: tip, refused: null };
+};
+
+/** The commit that a full ref names; undefined when there is no such ref. */
+const tipOf = async (git: Git, repo: RepoRow, ref: string): Promise<string | undefined> => {
   const [found] = await git.refs(repo.id, { limit: 1, after: undefined, prefix: ref });
-  if (found?.name !== ref || found.commit === null || found.commit === repo.settled_head) return undefined;
-  return { ref, before: repo.settled_head, after: found.commit, refused: null };
+  return found?.name === ref ? (found.commit ?? undefined) : undefined;
 };
 
 /** For reading one commit out of a repository. */

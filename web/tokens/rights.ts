@@ -5,12 +5,12 @@ import type { Token, UpdateToken } from '#modules/tokens';
 /** What each capability lets its bearer do, in the order of the picker. */
 export const CAPABILITIES: readonly (readonly [name: Capability, what: string])[] = [
   ['read', 'See services, releases, logs, events and usage'],
-  ['deploy', 'Deploy, roll back and restart'],
+  ['deploy', 'Deploy, roll back, restart and delete services'],
   ['scale', 'Change replicas and limits'],
   ['manage_env', 'Set and unset environment variables'],
-  ['manage_repos', 'Push, commit and change repositories'],
-  ['manage_datastores', 'Create, back up, restore and delete datastores'],
-  ['query_datastores', 'Read and write data in consoles and tunnels'],
+  ['manage_repos', 'Push to repositories, which may deploy; change them'],
+  ['manage_datastores', 'Create, restore and delete datastores, open tunnels'],
+  ['query_datastores', 'Query data; write it too with manage_datastores'],
   ['manage_projects', 'Create and delete projects'],
   ['manage_tokens', 'Mint tokens, never beyond its own rights'],
   ['admin', 'Everything, and run the server'],
